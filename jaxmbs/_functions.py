@@ -1,0 +1,128 @@
+"""Functions of time of a model, stacked by type."""
+
+import dataclasses
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from jaxmbs._math.table import interpolate
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class FunctionValues:
+    """Value and first two time derivatives of every function, each (functions, lanes)."""
+
+    value: Array
+    rate: Array
+    acceleration: Array
+
+
+class Functions(eqx.Module):
+    """All functions of time of a model.
+
+    CONSTANT, RAMP and POLYNOMIAL share one stack of coefficients. Functions with a `repeat` see the argument
+    start + mod(t + shift, width).
+
+    - coefficients: (polynomials, terms), a0 first.
+    - sine: (sines, 4): amplitude, frequency [Hz], phase [rad], shift.
+    - abscissae, ordinates: (tables, points).
+    - repeat: (functions, 3): start, width, shift; not used where `repeated` is false.
+    """
+
+    coefficients: Array
+    sine: Array
+    abscissae: Array
+    ordinates: Array
+    repeat: Array
+    repeated: tuple[bool, ...] = eqx.field(static=True)
+    truncated: tuple[bool, ...] = eqx.field(static=True)
+    #: For every function its group ("polynomial", "sine", "table", "input") and its place there.
+    places: tuple[tuple[str, int], ...] = eqx.field(static=True)
+    #: Names of the external values, in the order of the group "input".
+    inputs: tuple[str, ...] = eqx.field(static=True)
+    #: Abscissae of the tables as loaded, and the repeats, for the places of kinks (see `kinks`).
+    _kink_tables: tuple[tuple[float, ...], ...] = eqx.field(static=True)
+    _kink_repeats: tuple[tuple[float, float, float] | None, ...] = eqx.field(static=True)
+
+    @property
+    def count(self) -> int:
+        return len(self.places)
+
+    def _argument(self, time: Array, selector: Array) -> tuple[Array, Array]:
+        """The argument of every function at `time`, and at `selector` in the same period: (functions, lanes)."""
+        start, width, shift = self.repeat[:, 0], self.repeat[:, 1], self.repeat[:, 2]
+        periods = (selector + shift) / width
+        whole = jnp.where(jnp.asarray(self.truncated)[:, None], jnp.trunc(periods), jnp.floor(periods))
+        offset = start + shift - whole * width
+        repeated = jnp.asarray(self.repeated)[:, None]
+        return jnp.where(repeated, time + offset, time), jnp.where(repeated, selector + offset, selector)
+
+    def _values(self, time: Array, selector: Array, inputs: Array) -> Array:
+        argument, chosen = self._argument(time, selector)
+
+        def members(group: str) -> np.ndarray:
+            return np.array([i for i, (name, _) in enumerate(self.places) if name == group], dtype=int)
+
+        columns = {}
+        index = members("polynomial")
+        if index.size:
+            x = argument[index]
+            total = jnp.zeros_like(x)
+            for i in reversed(range(self.coefficients.shape[1])):
+                total = total * x + self.coefficients[:, i]
+            columns["polynomial"] = total
+        index = members("sine")
+        if index.size:
+            amplitude, frequency, phase, shift = (self.sine[:, i] for i in range(4))
+            columns["sine"] = amplitude * jnp.sin(2 * np.pi * frequency * argument[index] + phase) + shift
+        index = members("table")
+        if index.size:
+            columns["table"] = interpolate(self.abscissae, self.ordinates, argument[index], chosen[index])
+        if members("input").size:
+            columns["input"] = inputs
+        shape = jnp.broadcast_shapes(*(column.shape[1:] for column in columns.values()))
+        rows = [jnp.broadcast_to(columns[group][i], shape) for group, i in self.places]
+        return jnp.stack(rows)
+
+    def evaluate(self, time: Array, selector: Array, inputs: FunctionValues) -> FunctionValues:
+        """Values and derivatives of all functions.
+
+        **Arguments:**
+
+        - time: (1, lanes) or (1, 1).
+        - selector: the same shape: an instant inside the present time step. It selects the segments of tables and
+          the period of repeats, so that one step sees one smooth piece.
+        - inputs: values of the external functions.
+        """
+        if self.count == 0:
+            empty = jnp.zeros((0, *time.shape[1:]), time.dtype)
+            return FunctionValues(empty, empty, empty)
+        one = jnp.ones_like(time)
+
+        def first(t: Array, f: Array, df: Array) -> tuple[Array, Array]:
+            return jax.jvp(lambda t, f: self._values(t, selector, f), (t, f), (one, df))
+
+        (value, rate), (_, acceleration) = jax.jvp(
+            first, (time, inputs.value, inputs.rate), (one, inputs.rate, inputs.acceleration)
+        )
+        return FunctionValues(value, rate, acceleration)
+
+    def kinks(self, t0: float, t1: float) -> list[float]:
+        """Times in (t0, t1) at which a table, as it was loaded, changes its slope or a repeat starts anew."""
+        times: list[float] = []
+        for (group, place), repeat in zip(self.places, self._kink_repeats, strict=True):
+            corners = self._kink_tables[place] if group == "table" else ()
+            if repeat is None:
+                times.extend(corners)
+                continue
+            start, width, shift = repeat
+            first, last = int(np.floor((t0 + shift) / width)), int(np.ceil((t1 + shift) / width))
+            for period in range(first, last + 1):
+                origin = period * width - shift
+                times.append(origin)
+                times.extend(origin + x - start for x in corners if start <= x <= start + width)
+        return sorted(time for time in times if t0 < time < t1)

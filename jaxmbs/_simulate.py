@@ -1,0 +1,249 @@
+"""Simulate a mechanism, or a batch of them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import diffrax
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jax.typing import ArrayLike
+
+from jaxmbs._description import Actuation
+from jaxmbs._inputs import Input, Inputs, make_inputs
+from jaxmbs._lanes import from_lanes
+from jaxmbs._model import Model
+from jaxmbs._results import SimulationError, Status
+from jaxmbs._solution import Solution
+from jaxmbs._stability import check_stability
+from jaxmbs._state import State
+from jaxmbs._term import MultibodyTerm, StepArguments
+from jaxmbs._timing import just_before, save_times, snap_to_grid, step_times
+from jaxmbs.dynamics.projection import assemble, project, tolerances
+from jaxmbs.dynamics.system import (
+    LaneState,
+    System,
+    common_batch,
+    initial_lanes,
+    make_system,
+    state_of_lanes,
+    state_to_lanes,
+)
+from jaxmbs.solvers import AbstractIntegrator, RungeKutta
+
+
+def simulate(
+    model: Model,
+    *,
+    t1: ArrayLike,
+    dt: float,
+    t0: float = 0.0,
+    save_dt: float | None = None,
+    save_at: Sequence[float] | np.ndarray | Array | None = None,
+    state: State | None = None,
+    inputs: Mapping[str, Input] | None = None,
+    integrator: AbstractIntegrator | None = None,
+    adjoint: diffrax.AbstractAdjoint | None = None,
+) -> Solution:
+    """Integrate from `t0` to `t1`.
+
+    A leading batch axis on any leaf of the model, the state or the inputs simulates all instances in one call; each
+    of them equals its single run. The start is assembled first: the nearest state, in the mass metric, that closes
+    the constraints.
+
+    **Arguments:**
+
+    - model: the mechanism(s).
+    - t1, dt: end time and step [s]; the steps taken are of h = (t1 - t0)/N with N = ceil((t1 - t0)/dt), cut where a
+      table of a function of time has a kink.
+    - save_dt, save_at: save every so many seconds, or at these times; by default at every step.
+    - state: where to start; by default as the model file says.
+    - inputs: external values by name: a function of (t, state of one instance), or (times, values), linear in
+      between and held at the ends.
+    - integrator: `solvers.RungeKutta()` (Tsit5 with projection, fixed steps) by default.
+    - adjoint: how Diffrax differentiates; `diffrax.RecursiveCheckpointAdjoint()` by default, for reverse mode. Use
+      `diffrax.ForwardMode()` for `jax.jvp` and `jax.jacfwd`.
+
+    **Returns:** a `Solution`.
+
+    **Raises:** `SimulationError` when a single run fails; a batch returns a status per instance. `ValueError` for
+    arguments that make no sense, and for a step at which the explicit method is unstable.
+    """
+    integrator = RungeKutta() if integrator is None else integrator
+    adjoint = diffrax.RecursiveCheckpointAdjoint() if adjoint is None else adjoint
+    if isinstance(adjoint, diffrax.BacksolveAdjoint):
+        raise ValueError("BacksolveAdjoint is wrong for constrained systems; use RecursiveCheckpointAdjoint")
+    checked = make_inputs(model, inputs)
+    batch = common_batch(model, checked, state)
+    _check_functions_of_time(model, checked)
+    grid, kinks = step_times(model, checked, t0, t1, dt)
+    saves = save_times(grid, save_dt, save_at)
+    check_stability(model, checked, state, batch, float(grid[1] - grid[0]), integrator)
+    on_grid = not integrator.adaptive and snap_to_grid(grid, saves)
+    dtype = model.dtype
+    result = _run(
+        model,
+        checked,
+        state,
+        jnp.asarray(grid, dtype),
+        jnp.asarray(kinks, dtype),
+        jnp.asarray(saves, dtype),
+        integrator,
+        adjoint,
+        batch=batch,
+        interpolate=not on_grid,
+    )
+    solution = Solution(
+        model=model,
+        inputs=checked,
+        t0=jnp.asarray(t0, dtype),
+        ts=jnp.asarray(saves, dtype),
+        ys=result[0],
+        status=result[1],
+        failed_at=result[2],
+        gap=result[3],
+        steps=result[4],
+        integrator=integrator,
+    )
+    _raise_on_failure(solution, batch)
+    return solution
+
+
+def initial_state(model: Model, *, inputs: Mapping[str, Input] | None = None, t0: float = 0.0) -> State:
+    """The assembled state from which a run of `model` starts; change it and pass it to `simulate`."""
+    checked = make_inputs(model, inputs)
+    batch = common_batch(model, checked, None)
+    return _initial_state(model, checked, jnp.asarray(t0, model.dtype), batch)
+
+
+def assemble_state(
+    model: Model, state: State, *, inputs: Mapping[str, Input] | None = None, t0: float = 0.0
+) -> tuple[State, Array]:
+    """The state nearest to `state`, in the mass metric, that closes the constraints; and the gap that remains."""
+    checked = make_inputs(model, inputs)
+    batch = common_batch(model, checked, state)
+    return _assemble_state(model, checked, state, jnp.asarray(t0, model.dtype), batch)
+
+
+@eqx.filter_jit
+def _initial_state(model: Model, inputs: Inputs, t0: Array, batch: tuple[int, ...]) -> State:
+    y, _ = assemble(make_system(model, inputs, batch), t0.reshape(1, 1), initial_lanes(model, batch))
+    return from_lanes(state_of_lanes(y), batch)
+
+
+@eqx.filter_jit
+def _assemble_state(
+    model: Model, inputs: Inputs, state: State, t0: Array, batch: tuple[int, ...]
+) -> tuple[State, Array]:
+    y, gap = assemble(make_system(model, inputs, batch), t0.reshape(1, 1), state_to_lanes(state, batch))
+    return from_lanes(state_of_lanes(y), batch), gap.reshape(batch)
+
+
+@eqx.filter_jit
+def _run(
+    model: Model,
+    inputs: Inputs,
+    state: State | None,
+    grid: Array,
+    kinks: Array,
+    saves: Array,
+    integrator: AbstractIntegrator,
+    adjoint: diffrax.AbstractAdjoint,
+    *,
+    batch: tuple[int, ...],
+    interpolate: bool,
+) -> tuple[State, Array, Array, Array, Array]:
+    system = make_system(model, inputs, batch)
+    y0 = initial_lanes(model, batch) if state is None else state_to_lanes(state, batch)
+    y0, gap = assemble(system, grid[0].reshape(1, 1), y0)
+    broken = ~(gap <= tolerances(gap.dtype).failed)
+    failure = jnp.stack(
+        [jnp.where(broken, grid[0], jnp.inf), jnp.where(broken, float(Status.ASSEMBLY_FAILED), 0.0).astype(gap.dtype)]
+    )
+    y0 = eqx.tree_at(lambda y: y.failure, y0, failure)
+    plan = integrator.plan(grid, kinks, interpolate=interpolate, reproject=has_kinked_positions(model))
+    sol = diffrax.diffeqsolve(
+        MultibodyTerm(),
+        plan.solver,
+        t0=grid[0],
+        t1=grid[-1],
+        dt0=plan.dt0,
+        y0=y0,
+        args=StepArguments(system, grid[0].reshape(1, 1)),
+        saveat=diffrax.SaveAt(ts=saves),
+        stepsize_controller=plan.controller,
+        adjoint=adjoint,
+        max_steps=plan.max_steps,
+        throw=False,
+    )
+    ys: LaneState = sol.ys
+    failure = ys.failure[-1]
+    unfinished = (sol.result != diffrax.RESULTS.successful) & (failure[1] == 0)
+    status = jnp.where(unfinished, float(Status.MAX_STEPS), failure[1]).astype(jnp.int32)
+    failed_at = jnp.where(unfinished, sol.ts[-1], failure[0])
+    if interpolate:
+        ys = _project_saved(system, saves, just_before(saves, grid[0]), ys)
+    # time becomes the axis after the batch axes
+    states = jax.vmap(lambda y: from_lanes(state_of_lanes(y), batch))(ys)
+    states = jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, len(batch)), states)
+    return states, status.reshape(batch), failed_at.reshape(batch), gap.reshape(batch), sol.stats["num_steps"]
+
+
+def _project_saved(system: System, saves: Array, before: Array, ys: LaneState) -> LaneState:
+    """Interpolated states, back onto the constraints, one save time after the other."""
+
+    def one(time: Array, selector: Array, y: LaneState) -> LaneState:
+        projected, _ = project(system, time.reshape(1, 1), selector.reshape(1, 1), y)
+        # lanes that failed keep what they had
+        keep = y.failure[1] == 0
+        return jax.tree.map(lambda new, old: jnp.where(keep, new, old), projected, y)
+
+    return jax.lax.map(lambda item: one(*item), (saves, before, ys))
+
+
+def has_kinked_positions(model: Model) -> bool:
+    """Whether a POSITION motor follows a function whose slope can jump."""
+    for constraint in model.constraints:
+        for motor in getattr(constraint, "motors", ()):
+            if motor is not None and motor.actuation is Actuation.POSITION:
+                group, _ = model.functions.places[motor.function]
+                if group in ("table", "input") or model.functions.repeated[motor.function]:
+                    return True
+    return False
+
+
+def _check_functions_of_time(model: Model, inputs: Inputs) -> None:
+    """POSITION and SPEED motors need functions of time alone: their rates are derivatives in time."""
+    for constraint in model.constraints:
+        for name, motor in zip(constraint.names, getattr(constraint, "motors", ()), strict=False):
+            if motor is None or motor.actuation is Actuation.FORCE:
+                continue
+            group, place = model.functions.places[motor.function]
+            if group == "input":
+                function = inputs.functions.get(model.functions.inputs[place])
+                if function is not None:
+                    _check_ignores_state(name, motor.actuation, function)
+
+
+def _check_ignores_state(name: str, actuation: Actuation, function: Any) -> None:
+    try:
+        jax.eval_shape(lambda t: jnp.asarray(function(t, None)), jax.ShapeDtypeStruct((), jnp.result_type(float)))
+    except Exception as error:
+        raise ValueError(
+            f"{actuation.name} motor {name!r}: its input must be a function of time alone (it is called with the state "
+            f"None here, which gave {type(error).__name__}: {error}); use a FORCE motor for feedback"
+        ) from None
+
+
+def _raise_on_failure(solution: Solution, batch: tuple[int, ...]) -> None:
+    if batch or isinstance(solution.status, jax.core.Tracer):
+        return
+    status = Status(int(solution.status))
+    if status is Status.OK:
+        return
+    detail = ""
+    if status is Status.ASSEMBLY_FAILED:
+        detail = f": the largest gap that remains is {float(solution.gap):.3g}; `jaxmbs check` lists it joint by joint"
+    raise SimulationError(f"{status.message} (t = {float(solution.failed_at):.6g} s){detail}", solution)

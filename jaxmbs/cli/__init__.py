@@ -1,0 +1,1 @@
+"""Parts of the command line; `jaxmbs._cli` is where it starts."""

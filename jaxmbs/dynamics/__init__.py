@@ -1,0 +1,1 @@
+"""Pure functions of a mechanism and its state, in the kernel layout (elements, lanes)."""

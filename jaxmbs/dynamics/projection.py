@@ -1,0 +1,157 @@
+"""Back onto the constraints: the nearest pose and the nearest velocity in the mass metric."""
+
+import dataclasses
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from jaxmbs._context import Context
+from jaxmbs._kinematics import Pose
+from jaxmbs._math import Quat, Vec3
+from jaxmbs.dynamics.acceleration import body_rows, inverse_inertia, six
+from jaxmbs.dynamics.rows import Rows, linearised_rows, row_plan
+from jaxmbs.dynamics.solve import ConstraintSolver, factorise
+from jaxmbs.dynamics.system import LaneState, System, context, kinematics
+
+
+@dataclasses.dataclass(frozen=True)
+class Tolerances:
+    """When a pose counts as closed, in metres and radians.
+
+    - closed: gaps below this are left as they are by assembly.
+    - rounding: relative to the largest coordinate (at least 1): what iterations aim at.
+    - failed: a gap that remains above this is a failure.
+    """
+
+    closed: float
+    rounding: float
+    failed: float
+
+
+def tolerances(dtype: jnp.dtype) -> Tolerances:
+    """Tolerances for a precision."""
+    rounding = 100 * float(jnp.finfo(dtype).eps)
+    return Tolerances(1e-9, rounding, 1e-7) if dtype == jnp.float64 else Tolerances(1e-5, rounding, 1e-3)
+
+
+def retract(pose: Pose, delta: Array) -> Pose:
+    """Move a pose by (bodies, 6, lanes): a translation and a rotation vector, both in world axes."""
+    move, turn = Vec3(delta[:, 0], delta[:, 1], delta[:, 2]), Vec3(delta[:, 3], delta[:, 4], delta[:, 5])
+    return Pose(pose.pos + move, (Quat.exp(turn) @ pose.quat).normalised())
+
+
+def difference(to: Pose, start: Pose) -> Array:
+    """The motion from `start` to `to`, (bodies, 6, lanes), inverse to `retract`."""
+    return six(to.pos - start.pos, (to.quat @ start.quat.conj()).rotation_vector())
+
+
+def largest(rows: Array) -> Array:
+    """The largest absolute value over rows, (lanes,)."""
+    return jnp.max(jnp.abs(rows), axis=0, initial=0.0)
+
+
+def _linearise(system: System, y: LaneState, now: Context) -> tuple[Rows, ConstraintSolver]:
+    bodies = kinematics(system, y)
+    rows = linearised_rows(system, bodies, y, now)
+    return rows, factorise(rows, row_plan(system.model), inverse_inertia(system, bodies))
+
+
+def _velocity(system: System, y: LaneState) -> Array:
+    """Velocities of all bodies in world axes, (bodies, 6, lanes)."""
+    body = body_rows(kinematics(system, y))
+    return six(body.vel, body.omega)
+
+
+def _set_velocity(y: LaneState, v: Array) -> LaneState:
+    """`y` with velocities (bodies, 6, lanes) given in world axes."""
+    spin = y.pose.quat.normalised().matrix().transposed_times(Vec3(v[:, 3], v[:, 4], v[:, 5]))
+    return dataclasses.replace(y, vel=Vec3(v[:, 0], v[:, 1], v[:, 2]), omega=spin)
+
+
+@eqx.filter_custom_jvp
+def _nearest(system: System, now: Context, y: LaneState, assembly: bool) -> tuple[Pose, Array, Array]:
+    """Iterate to the nearest pose and velocity on the constraints; also the gap that was left, (lanes,).
+
+    Sequential quadratic steps: each minimises the distance to the pose of `y` subject to the linearised rows, and
+    projects the velocity with the same factor. The iteration ends when the gap is down to rounding (and, for
+    assembly, the steps have vanished), so that the velocity belongs to the final pose.
+    """
+    limit = tolerances(y.work.dtype)
+    still = 1e-13 if y.work.dtype == jnp.float64 else 1e-6
+    velocity = _velocity(system, y)
+    size = jnp.maximum(1.0, jnp.max(jnp.abs(y.pose.pos.array()), axis=(0, 1)))
+
+    def body(carry: tuple) -> tuple:
+        pose, v, gap, done, iteration = carry
+        rows, solver = _linearise(system, dataclasses.replace(y, pose=pose), now)
+        delta, _ = solver.constrain(difference(y.pose, pose), -rows.residual)
+        new_v, _ = solver.constrain(velocity, -rows.rate)
+        new_gap = largest(rows.residual)
+        new_pose = retract(pose, delta)
+        finished = new_gap <= limit.rounding * size
+        if assembly:
+            finished = finished & (jnp.max(jnp.abs(delta), axis=(0, 1)) <= still * size)
+            # what is closed already is left as it is
+            untouched = (iteration == 0) & (new_gap <= limit.closed)
+            new_pose = jax.tree.map(lambda new, old: jnp.where(untouched, old, new), new_pose, pose)
+            finished = finished | untouched
+        # lanes that are done keep what they have, so that they do not depend on their neighbours
+        keep = lambda old, new: jax.tree.map(lambda a, b: jnp.where(done, a, b), old, new)  # noqa: E731
+        return keep(pose, new_pose), keep(v, new_v), keep(gap, new_gap), done | finished, iteration + 1
+
+    def unfinished(carry: tuple) -> Array:
+        return ~jnp.all(carry[3]) & (carry[4] < (100 if assembly else 8))
+
+    lanes = size.shape
+    start = (y.pose, velocity, jnp.full(lanes, jnp.inf, size.dtype), jnp.zeros(lanes, bool), jnp.zeros((), jnp.int32))
+    pose, v, gap, _, _ = jax.lax.while_loop(unfinished, body, start)
+    return pose, v, gap
+
+
+@_nearest.def_jvp
+def _nearest_jvp(primals: tuple, tangents: tuple) -> tuple:
+    """Implicit: the derivative of one more step from the point that the iteration reached.
+
+    It is exact on the constraints, and up to their curvature times the distance moved otherwise.
+    """
+    pose, v, gap = _nearest(*primals)
+    *arguments, _ = primals
+    *directions, _ = tangents
+
+    def last_step(system: System, now: Context, y: LaneState) -> tuple[Pose, Array]:
+        rows, solver = _linearise(system, dataclasses.replace(y, pose=pose), now)
+        delta, _ = solver.constrain(difference(y.pose, pose), -rows.residual)
+        moved = dataclasses.replace(y, pose=retract(pose, delta))
+        rows, solver = _linearise(system, moved, now)
+        return moved.pose, solver.constrain(_velocity(system, y), -rows.rate)[0]
+
+    _, (d_pose, d_v) = eqx.filter_jvp(last_step, tuple(arguments), tuple(directions))
+    return (pose, v, gap), (d_pose, d_v, jnp.zeros_like(gap))
+
+
+def project(system: System, time: Array, selector: Array, y: LaneState) -> tuple[LaneState, Array]:
+    """Pose and velocity onto the constraints at the end of a time step; returns the gap too, (lanes,)."""
+    y = dataclasses.replace(y, pose=dataclasses.replace(y.pose, quat=y.pose.quat.normalised()))
+    return _onto_constraints(system, context(system, time, selector, y), y, assembly=False)
+
+
+def assemble(system: System, time: Array, y: LaneState) -> tuple[LaneState, Array]:
+    """The nearest consistent state: pose first, then velocity. Returns the gap that remains, (lanes,)."""
+    return _onto_constraints(system, context(system, time, time, y), y, assembly=True)
+
+
+def _onto_constraints(system: System, now: Context, y: LaneState, *, assembly: bool) -> tuple[LaneState, Array]:
+    if row_plan(system.model).count == 0:
+        return y, jnp.zeros(y.work.shape[-1], y.work.dtype)
+    pose, v, gap = _nearest(system, now, y, assembly)
+    return _set_velocity(dataclasses.replace(y, pose=pose), v), gap
+
+
+def project_velocity(system: System, now: Context, y: LaneState) -> LaneState:
+    """The velocity nearest to that of `y`, in the mass metric, that the constraints allow at this pose."""
+    if row_plan(system.model).count == 0:
+        return y
+    rows, solver = _linearise(system, y, now)
+    return _set_velocity(y, solver.constrain(_velocity(system, y), -rows.rate)[0])

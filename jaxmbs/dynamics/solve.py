@@ -1,0 +1,116 @@
+"""Accelerations (or corrections) that satisfy the constraint rows: dense, lanes in parallel.
+
+With the rows J and a free motion u, the constrained motion a minimises |a - u| in the mass metric:
+
+    a = u + M^-1 J^T lambda,    J M^-1 J^T lambda = c - J u,    so that J a = c.
+
+Rows may be redundant: the system is solved proximally, from zero, so that lambda stays in the range of the matrix
+(Parikh & Boyd, Proximal Algorithms, section 4.1; Udwadia & Kalaba, Analytical Dynamics, for the minimum norm).
+"""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from jaxmbs._math import Sym3, Vec3
+from jaxmbs.dynamics.rows import RowPlan, Rows
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class InverseInertia:
+    """M^-1 of all bodies: 1/mass and the inverse inertia tensor in world axes, both (bodies, lanes)."""
+
+    mass: Array
+    tensor: Sym3
+
+    def times(self, wrench: Array) -> Array:
+        """M^-1 applied to (..., bodies, 6, lanes) with linear before angular components."""
+        torque = Vec3(wrench[..., 3, :], wrench[..., 4, :], wrench[..., 5, :])
+        spin = self.tensor @ torque
+        linear = wrench[..., :3, :] * self.mass[:, None]
+        return jnp.concatenate([linear, jnp.stack([spin.x, spin.y, spin.z], axis=-2)], axis=-2)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class ConstraintSolver:
+    """The factored system of all rows at one pose.
+
+    - jacobian: (rows, bodies, 6, lanes); spread: M^-1 J^T in the same shape.
+    - matrix: (lanes, rows, rows), scaled to a unit diagonal by `scale` (rows, lanes); factor: its Cholesky factor
+      with the proximal term added.
+    """
+
+    jacobian: Array
+    spread: Array
+    scale: Array
+    matrix: Array
+    factor: Array
+
+    def constrain(self, free: Array, target: Array) -> tuple[Array, Array]:
+        """The motion nearest to `free` in the mass metric with J a = target.
+
+        **Arguments:**
+
+        - free: (bodies, 6, lanes), linear before angular, world axes.
+        - target: (rows, lanes).
+
+        **Returns:** the motion (bodies, 6, lanes) and the multipliers (rows, lanes).
+        """
+        if self.jacobian.shape[0] == 0:
+            return free, jnp.zeros_like(target)
+        miss = target - jnp.sum(self.jacobian * free, axis=(1, 2))
+        scaled = jnp.moveaxis(miss * self.scale, -1, 0)
+        multipliers = jnp.moveaxis(proximal_solve(self.matrix, self.factor, scaled), 0, -1) * self.scale
+        return free + jnp.sum(self.spread * multipliers[:, None, None], axis=0), multipliers
+
+
+def proximal_constants(dtype: jnp.dtype) -> tuple[float, int]:
+    """The proximal parameter relative to a unit diagonal, and the number of refinement sweeps."""
+    return (1e-10, 2) if dtype == jnp.float64 else (1e-6, 3)
+
+
+def factorise(rows: Rows, plan: RowPlan, inverse: InverseInertia) -> ConstraintSolver:
+    """Form and factor the system of all rows."""
+    bodies = inverse.mass.shape[0]
+    one_hot = np.arange(bodies)[None]
+    first = jnp.asarray(plan.body1[:, None] == one_hot, rows.residual.dtype)[:, :, None, None]
+    second = jnp.asarray(plan.body2[:, None] == one_hot, rows.residual.dtype)[:, :, None, None]
+    jacobian = first * rows.jacobian1[:, None] + second * rows.jacobian2[:, None]
+    spread = inverse.times(jacobian)
+    matrix = jnp.einsum("rbcl,sbcl->lrs", jacobian, spread, precision=jax.lax.Precision.HIGHEST)
+    diagonal = jnp.diagonal(matrix, axis1=1, axis2=2)
+    # rows between two fixed bodies have nothing to act on
+    scale = jax.lax.stop_gradient(jnp.where(diagonal > 0, jax.lax.rsqrt(jnp.where(diagonal > 0, diagonal, 1.0)), 1.0))
+    matrix = matrix * scale[:, :, None] * scale[:, None, :]
+    epsilon, _ = proximal_constants(matrix.dtype)
+    shifted = jax.lax.stop_gradient(matrix) + epsilon * jnp.eye(plan.count, dtype=matrix.dtype)[None]
+    return ConstraintSolver(jacobian, spread, scale.T, matrix, jnp.linalg.cholesky(shifted, symmetrize_input=False))
+
+
+def proximal_solve(matrix: Array, factor: Array, right: Array) -> Array:
+    """Solve matrix x = right for (lanes, rows), `matrix` symmetric and possibly singular.
+
+    Differentiation is implicit: one more solve with the same factor.
+    """
+    _, sweeps = proximal_constants(matrix.dtype)
+
+    def times(x: Array) -> Array:
+        return jnp.einsum("lrs,ls->lr", matrix, x, precision=jax.lax.Precision.HIGHEST)
+
+    def solve(_, b: Array) -> Array:
+        fixed = jax.lax.stop_gradient(matrix)
+
+        def backsolve(r: Array) -> Array:
+            return jax.scipy.linalg.cho_solve((factor, True), r[..., None])[..., 0]
+
+        x = backsolve(b)
+        for _ in range(sweeps):
+            x = x + backsolve(b - jnp.einsum("lrs,ls->lr", fixed, x, precision=jax.lax.Precision.HIGHEST))
+        return x
+
+    return jax.lax.custom_linear_solve(times, right, solve, solve, symmetric=True)
