@@ -13,11 +13,10 @@ from jaxmbs._description import (
     MotorKind as MotorKind,
     Repeat as Repeat,
 )
+from jaxmbs._load import load as load
 from jaxmbs._model import Model as Model, broadcast as broadcast, stack as stack, with_element as with_element
 from jaxmbs._results import SimulationError as SimulationError, Status as Status
 from jaxmbs._simulate import assemble_state as assemble_state, initial_state as initial_state, simulate as simulate
 from jaxmbs._solution import Solution as Solution
 from jaxmbs._state import State as State
-
-
-__version__ = "0.1.0"
+from jaxmbs._version import __version__ as __version__

@@ -135,8 +135,12 @@ class _Compiler:
         joints = [joint for joint in self.description.joints if joint.kind is JointKind.UNIVERSAL]
         if not joints:
             return None
-        axes = self.vectors(joints, "axis"), self.vectors(joints, "axis2")
-        return UniversalJoint(self.vectors(joints, "pos"), *axes, **self.pair(joints))
+        return UniversalJoint(
+            pos=self.vectors(joints, "pos"),
+            axis1=self.vectors(joints, "axis"),
+            axis2=self.vectors(joints, "axis2"),
+            **self.pair(joints),
+        )
 
     def _other_constraints(self) -> list[Callable[[], AbstractConstraint | None]]:
         types = {

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax
@@ -15,13 +15,16 @@ from jaxmbs._inputs import Inputs
 from jaxmbs._model import Model
 from jaxmbs._outputs import constraint_names, joint_names, motor_names
 from jaxmbs._results import Status
-from jaxmbs._solution import Solution
 from jaxmbs._variables import VARIABLES
+from jaxmbs._version import __version__
 from jaxmbs.constraints import FrameJoint
 from jaxmbs.dynamics.reactions import characteristic_length
 from jaxmbs.dynamics.system import make_system
 from jaxmbs.forces import Bushing, Rsda, Tsda
 
+
+if TYPE_CHECKING:
+    from jaxmbs._solution import Solution
 
 #: Dimensions with what they hold, in the order of the file.
 _DIMENSIONS: dict[str, tuple[str, Callable[[Model], Sequence[str]]]] = {
@@ -37,7 +40,7 @@ _DIMENSIONS: dict[str, tuple[str, Callable[[Model], Sequence[str]]]] = {
 }
 
 
-def to_dataset(solution: Solution) -> xr.Dataset:
+def to_dataset(solution: "Solution") -> xr.Dataset:
     """All outputs of a solution.
 
     Dimensions `time`, `body`, `joint`, `motor`, `tsda`, `rsda`, `bushing`, `constraint`, `xyz`, `wxyz`, with names as
@@ -49,7 +52,7 @@ def to_dataset(solution: Solution) -> xr.Dataset:
     return arrange(solution, outputs)
 
 
-def arrange(solution: Solution, outputs: dict[str, np.ndarray]) -> xr.Dataset:
+def arrange(solution: "Solution", outputs: dict[str, np.ndarray]) -> xr.Dataset:
     """The dataset of a solution whose outputs were computed before."""
     model, times = solution.model, np.asarray(solution.ts)
     batch = solution.status.shape
@@ -128,7 +131,7 @@ def _names(long_name: str) -> dict[str, str]:
     return {"long_name": long_name, "units": "1", "frame": "none (names)"}
 
 
-def _add_status(dataset: xr.Dataset, solution: Solution, lead: tuple[str, ...]) -> None:
+def _add_status(dataset: xr.Dataset, solution: "Solution", lead: tuple[str, ...]) -> None:
     codes = list(Status)
     dataset["status"] = (
         lead,
@@ -154,9 +157,7 @@ def _add_status(dataset: xr.Dataset, solution: Solution, lead: tuple[str, ...]) 
     )
 
 
-def _attributes(solution: Solution, batch: tuple[int, ...]) -> dict[str, Any]:
-    from jaxmbs import __version__
-
+def _attributes(solution: "Solution", batch: tuple[int, ...]) -> dict[str, Any]:
     steps = int(np.max(np.asarray(solution.steps)))
     attributes: dict[str, Any] = {
         "title": solution.model.name,

@@ -14,6 +14,7 @@ from jaxmbs._functions import FunctionValues
 from jaxmbs._math.table import interpolate
 from jaxmbs._model import Model
 from jaxmbs._state import State
+from jaxmbs._tracing import is_traced
 
 
 #: A function of (time, state of one instance), or (times, values).
@@ -40,7 +41,7 @@ class Inputs(eqx.Module):
     def times(self) -> np.ndarray | None:
         """All sample times, or `None` when they are traced."""
         times = [item.times for item in self.samples.values()]
-        if any(isinstance(item, jax.core.Tracer) for item in times):
+        if is_traced(times):
             return None
         return np.unique(np.concatenate([np.asarray(item) for item in times])) if times else np.zeros(0)
 
@@ -87,8 +88,7 @@ def _samples(name: str, size: int, pair: Any, model: Model) -> Samples:
     if times.ndim != 1 or times.shape[0] < 1 or values.ndim < 2 or values.shape[-2:] != (times.shape[0], size):
         shape = "(samples,)" if size == 1 else f"(samples, {size})"
         raise ValueError(f"input {name!r} needs times (samples,) and values {shape}, got {times.shape}, {pair[1]!r}")
-    concrete = not isinstance(times, jax.core.Tracer) and not isinstance(values, jax.core.Tracer)
-    if concrete:
+    if not is_traced((times, values)):
         if not (np.all(np.isfinite(times)) and np.all(np.isfinite(values))):
             raise ValueError(f"input {name!r} has values that are not finite")
         if np.any(np.diff(np.asarray(times)) <= 0):

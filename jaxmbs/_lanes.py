@@ -10,6 +10,7 @@ from typing import TypeVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 
@@ -32,7 +33,7 @@ def batch_shape(tree: object, ndims: tuple[int, ...]) -> tuple[int, ...]:
             raise ValueError(f"a leaf of shape {leaf.shape} needs at least {ndim} axes; was an axis dropped?")
         own = leaf.shape[: leaf.ndim - ndim]
         try:
-            shape = jnp.broadcast_shapes(shape, own)
+            shape = np.broadcast_shapes(shape, own)
         except ValueError:
             raise ValueError(f"batch shapes {shape} and {own} of two leaves do not fit together") from None
     return shape

@@ -15,12 +15,15 @@ from jaxmbs._description import Actuation
 from jaxmbs._inputs import Input, Inputs, make_inputs
 from jaxmbs._lanes import from_lanes
 from jaxmbs._model import Model
+from jaxmbs._outputs import constraint_names, joint_names
 from jaxmbs._results import SimulationError, Status
 from jaxmbs._solution import Solution
 from jaxmbs._stability import check_stability
 from jaxmbs._state import State
 from jaxmbs._term import MultibodyTerm, StepArguments
 from jaxmbs._timing import just_before, save_times, snap_to_grid, step_times
+from jaxmbs._tracing import is_traced
+from jaxmbs.constraints import FrameJoint, Motor
 from jaxmbs.dynamics.projection import assemble, project, tolerances
 from jaxmbs.dynamics.system import (
     LaneState,
@@ -159,9 +162,8 @@ def _run(
     y0 = initial_lanes(model, batch) if state is None else state_to_lanes(state, batch)
     y0, gap = assemble(system, grid[0].reshape(1, 1), y0)
     broken = ~(gap <= tolerances(gap.dtype).failed)
-    failure = jnp.stack(
-        [jnp.where(broken, grid[0], jnp.inf), jnp.where(broken, float(Status.ASSEMBLY_FAILED), 0.0).astype(gap.dtype)]
-    )
+    code = jnp.where(broken, float(Status.ASSEMBLY_FAILED), 0.0).astype(gap.dtype)
+    failure = jnp.stack([jnp.where(broken, grid[0], 0.0), code])
     y0 = eqx.tree_at(lambda y: y.failure, y0, failure)
     plan = integrator.plan(grid, kinks, interpolate=interpolate, reproject=has_kinked_positions(model))
     sol = diffrax.diffeqsolve(
@@ -178,17 +180,33 @@ def _run(
         max_steps=plan.max_steps,
         throw=False,
     )
-    ys: LaneState = sol.ys
-    failure = ys.failure[-1]
-    unfinished = (sol.result != diffrax.RESULTS.successful) & (failure[1] == 0)
-    status = jnp.where(unfinished, float(Status.MAX_STEPS), failure[1]).astype(jnp.int32)
-    failed_at = jnp.where(unfinished, sol.ts[-1], failure[0])
+    ys, status, failed_at = _outcome(sol)
     if interpolate:
         ys = _project_saved(system, saves, just_before(saves, grid[0]), ys)
     # time becomes the axis after the batch axes
     states = jax.vmap(lambda y: from_lanes(state_of_lanes(y), batch))(ys)
     states = jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, len(batch)), states)
     return states, status.reshape(batch), failed_at.reshape(batch), gap.reshape(batch), sol.stats["num_steps"]
+
+
+def _outcome(sol: diffrax.Solution) -> tuple[LaneState, Array, Array]:
+    """Saved states, status and time of failure of every lane.
+
+    What an adaptive run did not reach holds the last state that it did.
+    """
+    assert sol.ts is not None
+    reached = jnp.isfinite(sol.ts)
+    last = jnp.maximum(jnp.sum(reached) - 1, 0)
+
+    def fill(leaf: Array) -> Array:
+        return jnp.where(reached.reshape((-1,) + (1,) * (leaf.ndim - 1)), leaf, leaf[last])
+
+    ys: LaneState = jax.tree.map(fill, sol.ys)
+    time, code = ys.failure[-1]
+    unfinished = (sol.result != diffrax.RESULTS.successful) & (code == 0)
+    status = jnp.where(unfinished, float(Status.MAX_STEPS), code).astype(jnp.int32)
+    failed_at = jnp.where(unfinished, sol.ts[last], jnp.where(code == 0, jnp.inf, time))
+    return ys, status, failed_at
 
 
 def _project_saved(system: System, saves: Array, before: Array, ys: LaneState) -> LaneState:
@@ -205,26 +223,33 @@ def _project_saved(system: System, saves: Array, before: Array, ys: LaneState) -
 
 def has_kinked_positions(model: Model) -> bool:
     """Whether a POSITION motor follows a function whose slope can jump."""
-    for constraint in model.constraints:
-        for motor in getattr(constraint, "motors", ()):
-            if motor is not None and motor.actuation is Actuation.POSITION:
-                group, _ = model.functions.places[motor.function]
-                if group in ("table", "input") or model.functions.repeated[motor.function]:
-                    return True
+    for _, motor in _motion_motors(model):
+        group, _ = model.functions.places[motor.function]
+        kinked = group in ("table", "input") or model.functions.repeated[motor.function]
+        if motor.actuation is Actuation.POSITION and kinked:
+            return True
     return False
+
+
+def _motion_motors(model: Model) -> list[tuple[str, Motor]]:
+    """POSITION and SPEED motors by name."""
+    return [
+        (name, motor)
+        for joints in model.constraints
+        if isinstance(joints, FrameJoint)
+        for name, motor in zip(joints.names, joints.motors, strict=True)
+        if motor is not None and motor.actuation is not Actuation.FORCE
+    ]
 
 
 def _check_functions_of_time(model: Model, inputs: Inputs) -> None:
     """POSITION and SPEED motors need functions of time alone: their rates are derivatives in time."""
-    for constraint in model.constraints:
-        for name, motor in zip(constraint.names, getattr(constraint, "motors", ()), strict=False):
-            if motor is None or motor.actuation is Actuation.FORCE:
-                continue
-            group, place = model.functions.places[motor.function]
-            if group == "input":
-                function = inputs.functions.get(model.functions.inputs[place])
-                if function is not None:
-                    _check_ignores_state(name, motor.actuation, function)
+    for name, motor in _motion_motors(model):
+        group, place = model.functions.places[motor.function]
+        if group == "input":
+            function = inputs.functions.get(model.functions.inputs[place])
+            if function is not None:
+                _check_ignores_state(name, motor.actuation, function)
 
 
 def _check_ignores_state(name: str, actuation: Actuation, function: Any) -> None:
@@ -238,12 +263,22 @@ def _check_ignores_state(name: str, actuation: Actuation, function: Any) -> None
 
 
 def _raise_on_failure(solution: Solution, batch: tuple[int, ...]) -> None:
-    if batch or isinstance(solution.status, jax.core.Tracer):
+    if batch or is_traced(solution.status):
         return
     status = Status(int(solution.status))
     if status is Status.OK:
         return
-    detail = ""
-    if status is Status.ASSEMBLY_FAILED:
-        detail = f": the largest gap that remains is {float(solution.gap):.3g}; `jaxmbs check` lists it joint by joint"
+    detail = f": {_open_elements(solution)}" if status is Status.ASSEMBLY_FAILED else ""
     raise SimulationError(f"{status.message} (t = {float(solution.failed_at):.6g} s){detail}", solution)
+
+
+def _open_elements(solution: Solution) -> str:
+    """The joints and constraints that the first saved state leaves open, the worst first."""
+    outputs = solution.outputs()
+    names = (*joint_names(solution.model), *constraint_names(solution.model))
+    parts = [outputs[name][0] for name in ("residual_pos", "constraint_residual") if name in outputs]
+    gaps = np.concatenate([np.asarray(part) for part in parts])
+    limit = tolerances(solution.model.dtype).closed
+    worst = [i for i in np.argsort(-np.nan_to_num(gaps, nan=np.inf)) if not gaps[i] <= limit]
+    shown = ", ".join(f"{names[i]} is open by {gaps[i]:.3g}" for i in worst[:6])
+    return shown + (f" and {len(worst) - 6} more" if len(worst) > 6 else "")

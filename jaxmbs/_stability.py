@@ -13,6 +13,7 @@ from jaxmbs._inputs import Inputs
 from jaxmbs._math import Vec3
 from jaxmbs._model import Model
 from jaxmbs._state import State
+from jaxmbs._tracing import is_traced
 from jaxmbs.dynamics.acceleration import body_rows, element_wrenches, inverse_inertia, six
 from jaxmbs.dynamics.projection import retract
 from jaxmbs.dynamics.rows import linearised_rows, row_plan
@@ -45,7 +46,7 @@ def check_stability(
     """
     if integrator.adaptive or not any(force.role == "passive" for force in model.forces):
         return
-    if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(eqx.filter((model, state), eqx.is_array))):
+    if is_traced((model, inputs, state)):
         return
     jacobian, inverse, stiffness, damping = (
         np.asarray(x, np.float64) for x in _linearised(model, inputs, state, batch)
@@ -67,8 +68,8 @@ def check_stability(
         limit = h * _largest_stable_fraction(rate * h, integrator)
         raise ValueError(
             f"dt = {h:g} s is too large for {element}: its fastest mode has |lambda| = {abs(rate):.3g} 1/s, so that "
-            f"|lambda| dt = {abs(rate) * h:.3g}, where {integrator.name} is unstable; use dt <= {limit:.2g} s, or adaptive "
-            "steps (rtol, atol), or an implicit integrator when the project has one"
+            f"|lambda| dt = {abs(rate) * h:.3g}, where {integrator.name} is unstable; use dt <= {limit:.2g} s, "
+            "or adaptive steps (rtol, atol)"
         )
 
 
@@ -99,10 +100,10 @@ def _worst_mode(
         return None
     k, c = (np.einsum("ia,eij,jb->eab", basis, matrix, basis) for matrix in (stiffness, damping))
     system = np.block([[np.zeros((count, count)), np.eye(count)], [-k.sum(axis=0), -c.sum(axis=0)]])
-    rates, modes = np.linalg.eig(system)
+    rates, modes = (np.asarray(x, complex) for x in np.linalg.eig(system))
     growth = integrator.growth(rates * h)
     # slowly growing modes belong to the mechanism (an inverted pendulum), not to the method
-    unstable = (growth > 1.0 + 1e-6) & (rates.real <= 1e-6 * np.abs(rates)) & (np.abs(rates) * h > 0.5)
+    unstable = (growth > 1.0 + 1e-6) & (np.real(rates) <= 1e-6 * np.abs(rates)) & (np.abs(rates) * h > 0.5)
     if not np.any(unstable):
         return None
     index = int(np.argmax(np.where(unstable, growth, 0.0)))

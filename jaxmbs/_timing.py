@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
@@ -10,11 +9,12 @@ from jax.typing import ArrayLike
 
 from jaxmbs._inputs import Inputs
 from jaxmbs._model import Model
+from jaxmbs._tracing import is_traced
 
 
 def _number(value: ArrayLike) -> float | None:
     """A concrete float, or `None` for a traced one."""
-    return None if isinstance(value, jax.core.Tracer) else float(np.asarray(value))
+    return None if is_traced(value) else float(np.asarray(value))
 
 
 def step_times(model: Model, inputs: Inputs, t0: float, t1: ArrayLike, dt: float) -> tuple[np.ndarray, np.ndarray]:

@@ -15,6 +15,7 @@ from jaxmbs._term import MultibodyTerm, StepArguments
 from jaxmbs.dynamics.projection import project, project_velocity, tolerances
 from jaxmbs.dynamics.system import LaneState, context
 from jaxmbs.solvers._base import AbstractIntegrator, StepPlan
+from jaxmbs.solvers._grid_steps import GridSteps
 
 
 #: Explicit Diffrax methods by the name that users give.
@@ -64,9 +65,9 @@ class RungeKutta(AbstractIntegrator):
         return METHODS[self.method].tableau
 
     def plan(self, grid: Array, kinks: Array, *, interpolate: bool, reproject: bool) -> StepPlan:
-        if not self.adaptive:
+        if self.rtol is None or self.atol is None:
             solver = ProjectedRungeKutta(self.method, interpolate=interpolate, reproject=reproject, smallest=None)
-            return StepPlan(solver, diffrax.StepTo(ts=grid), None, grid.shape[0] - 1)
+            return StepPlan(solver, GridSteps(grid), None, grid.shape[0] - 1)
         dt0 = grid[1] - grid[0]
         smallest = 1e-6 * dt0
         solver = ProjectedRungeKutta(self.method, interpolate=True, reproject=reproject, smallest=smallest)
@@ -78,7 +79,7 @@ class RungeKutta(AbstractIntegrator):
 
     @property
     def _error_order(self) -> float:
-        return METHODS[self.method]().error_order(None)  # pyright: ignore[reportArgumentType]
+        return METHODS[self.method]().error_order(None)
 
     def growth(self, z: np.ndarray) -> np.ndarray:
         """|1 + z b (I - z A)^-1 1| (Hairer & Wanner, Solving Ordinary Differential Equations II, equation IV.3.2)."""

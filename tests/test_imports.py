@@ -21,19 +21,20 @@ ROOT = Path(__file__).resolve().parents[1]
 # longest matching entry decides.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("jaxmbs._math",),
-    ("jaxmbs._description_checks",),
+    ("jaxmbs._description_checks", "jaxmbs._rank", "jaxmbs._variables", "jaxmbs._version"),
     ("jaxmbs._description_parts",),
-    ("jaxmbs._description", "jaxmbs._results"),
+    ("jaxmbs._description", "jaxmbs._results", "jaxmbs._tracing"),
     ("jaxmbs._context", "jaxmbs._functions", "jaxmbs._gather", "jaxmbs._kinematics", "jaxmbs._lanes"),
     ("jaxmbs._bodies", "jaxmbs.constraints", "jaxmbs.forces"),
     ("jaxmbs._compile", "jaxmbs._inputs", "jaxmbs._model", "jaxmbs._state"),
     ("jaxmbs.dynamics",),
     ("jaxmbs.solvers", "jaxmbs._term"),
     ("jaxmbs._stability", "jaxmbs._timing"),
-    ("jaxmbs._dataset", "jaxmbs._outputs", "jaxmbs._simulate", "jaxmbs._solution"),
+    ("jaxmbs._check", "jaxmbs._dataset", "jaxmbs._outputs", "jaxmbs._simulate", "jaxmbs._solution"),
     ("jaxmbs._plot", "jaxmbs.loaders"),
     ("jaxmbs._load",),
     ("jaxmbs",),
+    ("jaxmbs.cli",),
     ("jaxmbs._cli", "jaxmbs.__main__"),
 )
 

@@ -161,7 +161,9 @@ def _read_table(name: str, path: Path, size: int) -> np.ndarray:
         lines = path.read_text().splitlines()
     except (OSError, UnicodeDecodeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise UserError(f"input {name!r}: {str(path)!r} is no number, and cannot be read as a file ({reason})") from None
+        raise UserError(
+            f"input {name!r}: {str(path)!r} is no number, and cannot be read as a file ({reason})"
+        ) from None
     rows = []
     for number, line in enumerate(lines, start=1):
         text = line.partition("#")[0].strip()
@@ -192,7 +194,9 @@ def check_writable(option: str, path: Path | None, sources: tuple[Path, ...], su
     if suffixes and path.suffix.lower() not in suffixes:
         raise UserError(f"{option} {str(path)!r} needs a name that ends in {' or '.join(suffixes)}")
     if any(path.resolve() == source.resolve() for source in sources):
-        raise UserError(f"{option} {str(path)!r} would overwrite a file that the run reads or writes; choose another name")
+        raise UserError(
+            f"{option} {str(path)!r} would overwrite a file that the run reads or writes; choose another name"
+        )
     if not path.parent.is_dir():
         raise UserError(f"{option} {str(path)!r}: there is no folder {str(path.parent)!r}; create it first")
     existed = path.exists()

@@ -1,12 +1,16 @@
 """A progress bar for a run, fed from inside the compiled program."""
 
+import contextlib
+import functools
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import diffrax
 import equinox as eqx
 import jax
+import jax.monitoring
 import jax.numpy as jnp
 from jax import Array
 from rich.console import Console
@@ -56,52 +60,70 @@ class MeteredAdjoint(diffrax.AbstractAdjoint):
         return eqx.tree_at(lambda s: s.progress_meter_state, state, None), stats
 
 
-class RunProgress:
-    """A bar on the error stream; also measures how long compiling and integrating took [s].
+class CompileClock:
+    """Seconds that JAX spent on tracing and compiling; it listens as long as the process lives."""
 
-    Use it as a context manager around the run, and pass `adjoint` to `simulate`.
+    def __init__(self) -> None:
+        #: Disjoint spans of time, in order.
+        self.spans: list[tuple[float, float]] = []
+        jax.monitoring.register_event_duration_secs_listener(self._heard)
+
+    @property
+    def seconds(self) -> float:
+        return sum(end - start for start, end in self.spans)
+
+    def _heard(self, event: str, duration: float, **_: Any) -> None:
+        if event.startswith("/jax/core/compile/"):
+            now = time.perf_counter()
+            # functions are traced inside others: an outer span swallows the inner ones
+            while self.spans and self.spans[-1][0] >= now - duration:
+                self.spans.pop()
+            self.spans.append((max(now - duration, self.spans[-1][1] if self.spans else -math.inf), now))
+
+
+@functools.cache
+def compile_clock() -> CompileClock:
+    """The one clock of the process."""
+    return CompileClock()
+
+
+class RunProgress:
+    """A bar on the error stream, as a context manager around the phases of a command.
+
+    Without a terminal nothing is shown, and the compiled program has no calls to the host in it.
     """
 
     def __init__(self, console: Console) -> None:
         columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"))
+        self.shown = console.is_terminal
         self.progress = Progress(
             *columns,
             TimeElapsedColumn(),
             TimeRemainingColumn(),
             console=console,
             transient=True,
-            disable=not console.is_terminal,
+            disable=not self.shown,
         )
-        self.task = self.progress.add_task("compiling", total=None)
-        self.started = time.perf_counter()
-        self.compiled: float | None = None
-        self.ended = self.started
+        self.task = self.progress.add_task("reading", total=None)
 
     @property
-    def adjoint(self) -> diffrax.AbstractAdjoint:
-        return MeteredAdjoint(diffrax.RecursiveCheckpointAdjoint(), ChannelMeter())
-
-    @property
-    def compile_seconds(self) -> float:
-        return (self.ended if self.compiled is None else self.compiled) - self.started
-
-    @property
-    def run_seconds(self) -> float:
-        return self.ended - (self.ended if self.compiled is None else self.compiled)
+    def adjoint(self) -> diffrax.AbstractAdjoint | None:
+        """What to pass to `simulate`, so that the bar follows the run."""
+        return MeteredAdjoint(diffrax.RecursiveCheckpointAdjoint(), ChannelMeter()) if self.shown else None
 
     def _heard(self, fraction: float) -> None:
-        if self.compiled is None:
-            self.compiled = time.perf_counter()
         self.progress.update(self.task, description="integrating", total=1.0, completed=fraction)
 
     def phase(self, description: str) -> None:
-        """Show what follows the run."""
-        self.progress.update(self.task, description=description, total=None, completed=0)
+        """Show what is done now; "compiling" lasts until the first step was taken."""
+        self.progress.reset(self.task, total=None, description=description)
 
-    def finished(self) -> None:
-        """The run is done: stop its clock."""
-        jax.effects_barrier()
-        self.ended = time.perf_counter()
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Take the bar away while something else is printed."""
+        self.progress.stop()
+        yield
+        self.progress.start()
 
     def __enter__(self) -> "RunProgress":
         CHANNEL.listener = self._heard
@@ -111,3 +133,21 @@ class RunProgress:
     def __exit__(self, *_: object) -> None:
         CHANNEL.listener = None
         self.progress.stop()
+
+
+class Stopwatch:
+    """Wall time and the part of it that JAX spent compiling [s], from the start until `stop`."""
+
+    def __init__(self) -> None:
+        self.clock = compile_clock()
+        self.started, self.compiled_before = time.perf_counter(), self.clock.seconds
+        self.wall = self.compiling = 0.0
+
+    def stop(self) -> "Stopwatch":
+        self.wall = time.perf_counter() - self.started
+        self.compiling = min(self.clock.seconds - self.compiled_before, self.wall)
+        return self
+
+    @property
+    def running(self) -> float:
+        return self.wall - self.compiling

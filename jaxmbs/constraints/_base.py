@@ -133,7 +133,8 @@ def linearise_by_autodiff(
     onward = (full(body1.motion()), full(body2.motion()), drive.rate, drive.acceleration)
     bias = jax.jvp(velocity, (pose1, pose2, drive.value, drive.rate), onward)[1]
     rates = along(*unmoved, drive.rate) if drive.value else tuple(jnp.zeros_like(value) for value in values)
-    return tuple(
-        Row(value, *(Vec3(*gradient[i : i + 3]) for i in (0, 3, 6, 9)), rate, second)
-        for value, gradient, rate, second in zip(values, gradients, rates, bias, strict=True)
-    )
+    result = []
+    for value, gradient, rate, second in zip(values, gradients, rates, bias, strict=True):
+        v1, w1, v2, w2 = (Vec3(*gradient[i : i + 3]) for i in (0, 3, 6, 9))
+        result.append(Row(value, v1, w1, v2, w2, rate, second))
+    return tuple(result)

@@ -30,8 +30,10 @@ class InverseInertia:
     def times(self, wrench: Array) -> Array:
         """M^-1 applied to (..., bodies, 6, lanes) with linear before angular components."""
         torque = Vec3(wrench[..., 3, :], wrench[..., 4, :], wrench[..., 5, :])
-        spin = self.tensor @ torque
-        linear = wrench[..., :3, :] * self.mass[:, None]
+        leading = (1,) * (wrench.ndim - 3)
+        tensor, mass = jax.tree.map(lambda leaf: leaf.reshape(leading + leaf.shape), (self.tensor, self.mass))
+        spin = tensor @ torque
+        linear = wrench[..., :3, :] * mass[..., None, :]
         return jnp.concatenate([linear, jnp.stack([spin.x, spin.y, spin.z], axis=-2)], axis=-2)
 
 
@@ -63,7 +65,7 @@ class ConstraintSolver:
         """
         if self.jacobian.shape[0] == 0:
             return free, jnp.zeros_like(target)
-        miss = target - jnp.sum(self.jacobian * free, axis=(1, 2))
+        miss = target - jnp.sum(self.jacobian * free[None], axis=(1, 2))
         scaled = jnp.moveaxis(miss * self.scale, -1, 0)
         multipliers = jnp.moveaxis(proximal_solve(self.matrix, self.factor, scaled), 0, -1) * self.scale
         return free + jnp.sum(self.spread * multipliers[:, None, None], axis=0), multipliers

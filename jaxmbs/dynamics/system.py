@@ -26,7 +26,7 @@ class LaneState:
     """`State` by component: bodies on the first axis, lanes on the last.
 
     - omega: in COM axes.
-    - failure: (2, lanes): the time at which the lane failed (inf while it has not) and the code of the reason.
+    - failure: (2, lanes): the time at which the lane failed and the code of the reason, zero while it has not.
     """
 
     pose: Pose
@@ -141,7 +141,7 @@ def state_to_lanes(state: State, batch: tuple[int, ...]) -> LaneState:
         omega=Vec3.of(lanes.omega),
         aux=list(lanes.aux),
         work=work,
-        failure=jnp.stack([jnp.full_like(work[0], jnp.inf), jnp.zeros_like(work[0])]),
+        failure=jnp.zeros_like(work[:2]),
     )
 
 
@@ -178,7 +178,7 @@ def initial_lanes(model: Model, batch: tuple[int, ...]) -> LaneState:
         omega=local.where(moving, Vec3.zeros(local.x)),
         aux=zeros,
         work=work,
-        failure=jnp.stack([jnp.full_like(work[0], jnp.inf), jnp.zeros_like(work[0])]),
+        failure=jnp.zeros_like(work[:2]),
     )
     full = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (*leaf.shape[:-1], lanes)), y)
     return full
