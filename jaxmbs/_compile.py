@@ -16,6 +16,7 @@ from jaxmbs._description import (
     FunctionKind,
     JointKind,
     ModelDescription,
+    ModelError,
 )
 from jaxmbs._functions import Functions
 from jaxmbs._math.table import pad_tables
@@ -74,6 +75,8 @@ class _Compiler:
         return len(self.functions) - 1
 
     def model(self) -> Model:
+        if not self.description.bodies:
+            raise ModelError("a model needs at least one body")
         constraints = [build() for build in (self._joints, self._universals, *self._other_constraints())]
         forces = [build() for build in (self._tsdas, self._rsdas, self._bushings, self._motor_forces, self._loads)]
         unused = self.description.not_simulated

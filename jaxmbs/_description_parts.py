@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jaxmbs._description_checks import sorted_table
+from jaxmbs._description_checks import ModelError, sorted_table
 
 
 class JointKind(enum.Enum):
@@ -88,6 +88,10 @@ class Repeat:
     width: float
     shift: float
     truncated: bool = False
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.start) and np.isfinite(self.shift) and np.isfinite(self.width) and self.width > 0):
+            raise ModelError(f"a repeat needs finite numbers and a positive width, got {self}")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -11,6 +11,10 @@ from jax import Array
 from jaxmbs._math.table import interpolate
 
 
+#: Kinks are step boundaries; more than this in one run is a mistake in the file.
+MOST_KINKS = 1_000_000
+
+
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class FunctionValues:
@@ -120,6 +124,8 @@ class Functions(eqx.Module):
                 times.extend(corners)
                 continue
             start, width, shift = repeat
+            if (t1 - t0) / width * (1 + len(corners)) > MOST_KINKS:
+                raise ValueError(f"a repeat of width {width:g} s has too many kinks in a run of {t1 - t0:g} s")
             first, last = int(np.floor((t0 + shift) / width)), int(np.ceil((t1 + shift) / width))
             for period in range(first, last + 1):
                 origin = period * width - shift

@@ -1,6 +1,8 @@
 """Whether an explicit method is stable at the step that was asked for."""
 
 import dataclasses
+import math
+from typing import TypeVar
 
 import equinox as eqx
 import jax
@@ -10,6 +12,7 @@ from jax import Array
 
 from jaxmbs._context import Context
 from jaxmbs._inputs import Inputs
+from jaxmbs._lanes import to_lanes
 from jaxmbs._math import Vec3
 from jaxmbs._model import Model
 from jaxmbs._state import State
@@ -28,6 +31,8 @@ from jaxmbs.dynamics.system import (
 )
 from jaxmbs.solvers import AbstractIntegrator
 
+
+_Tree = TypeVar("_Tree")
 
 #: Instances of a batch that are examined; a batch differs little in what makes a step unstable.
 EXAMINED = 16
@@ -57,7 +62,7 @@ def check_stability(
         if force.role == "passive"
         for name in force.names
     ]
-    for lane in range(min(EXAMINED, jacobian.shape[-1])):
+    for lane in range(jacobian.shape[-1]):
         worst = _worst_mode(
             jacobian[..., lane], inverse[..., lane], stiffness[..., lane], damping[..., lane], h, integrator
         )
@@ -128,6 +133,11 @@ def _linearised(
     model: Model, inputs: Inputs, state: State | None, batch: tuple[int, ...]
 ) -> tuple[Array, Array, Array, Array]:
     """Constraint Jacobian, M^-1, and every passive element's stiffness and damping; lanes last."""
+    if batch:
+        model = _first_instances(model, model.leaf_ndims, batch)
+        inputs = _first_instances(inputs, inputs.leaf_ndims(), batch)
+        state = None if state is None else _first_instances(state, state.core_ndims(), batch)
+        batch = (min(EXAMINED, math.prod(batch)),)
     system = make_system(model, inputs, batch)
     y = initial_lanes(model, batch) if state is None else state_to_lanes(state, batch)
     zero = jnp.zeros((1, 1), model.dtype)
@@ -159,6 +169,16 @@ def _linearised(
         stiffness,
         damping,
     )
+
+
+def _first_instances(tree: _Tree, ndims: tuple[int, ...], batch: tuple[int, ...]) -> _Tree:
+    """The first instances of a batch, as a batch of one axis."""
+    lanes = to_lanes(tree, ndims, batch)
+    arrays, static = eqx.partition(lanes, eqx.is_array)
+    first = jax.tree.map(lambda leaf: jnp.moveaxis(leaf[..., :EXAMINED], -1, 0), arrays)
+    full = min(EXAMINED, math.prod(batch))
+    first = jax.tree.map(lambda leaf: leaf if leaf.shape[0] == full else leaf[0], first)
+    return eqx.combine(first, static)
 
 
 def _moved(y: LaneState, shift: Array, velocity: Array) -> LaneState:

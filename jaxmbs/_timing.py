@@ -35,6 +35,12 @@ def step_times(model: Model, inputs: Inputs, t0: float, t1: ArrayLike, dt: float
     steps = max(1, int(np.ceil((end - t0) / dt - 1e-9)))
     if steps > 100_000_000:
         raise ValueError(f"(t1 - t0)/dt asks for {steps} steps; is dt = {dt} in seconds?")
+    resolution = 8 * float(jnp.finfo(model.dtype).eps) * max(abs(t0), abs(end))
+    if (end - t0) / steps < resolution:
+        raise ValueError(
+            f"{model.dtype} cannot tell times {(end - t0) / steps:g} s apart near t = {max(abs(t0), abs(end)):g} s; "
+            "use a larger dt, or float64"
+        )
     # a step count times h, never a running sum
     grid = t0 + (end - t0) * (np.arange(steps + 1) / steps)
     grid[-1] = end

@@ -72,13 +72,13 @@ class CompileClock:
     def seconds(self) -> float:
         return sum(end - start for start, end in self.spans)
 
-    def _heard(self, event: str, duration: float, **_: Any) -> None:
+    def _heard(self, event: str, duration_secs: float, **_: Any) -> None:
         if event.startswith("/jax/core/compile/"):
             now = time.perf_counter()
             # functions are traced inside others: an outer span swallows the inner ones
-            while self.spans and self.spans[-1][0] >= now - duration:
+            while self.spans and self.spans[-1][0] >= now - duration_secs:
                 self.spans.pop()
-            self.spans.append((max(now - duration, self.spans[-1][1] if self.spans else -math.inf), now))
+            self.spans.append((max(now - duration_secs, self.spans[-1][1] if self.spans else -math.inf), now))
 
 
 @functools.cache
