@@ -32,7 +32,7 @@ def mass_metric(jacobian: np.ndarray, inverse_mass: np.ndarray, inverse_inertia:
     root = axes * np.sqrt(np.maximum(moments, 0.0))[:, None, :]
     linear = jacobian[:, :, :3] * np.sqrt(inverse_mass)[None, :, None]
     angular = np.einsum("rbi,bij->rbj", jacobian[:, :, 3:], root)
-    scaled = np.concatenate([linear, angular], axis=2).reshape(jacobian.shape[0], -1)
+    scaled = np.concatenate([linear, angular], axis=2).reshape(jacobian.shape[0], 6 * jacobian.shape[1])
     size = np.linalg.norm(scaled, axis=1, keepdims=True)
     return np.divide(scaled, size, out=np.zeros_like(scaled), where=size > 0)
 

@@ -4,6 +4,7 @@ import dataclasses
 from typing import Any
 
 import diffrax
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax import Array
@@ -21,6 +22,12 @@ class StepArguments:
     selector: Array
 
 
+@eqx.filter_jit
+def _rate(system: System, time: Array, selector: Array, y: LaneState) -> LaneState:
+    """dy/dt. Compiled as one function so that JAX traces and differentiates it once, however often it is used."""
+    return state_rate(system, y, solve_motion(system, time, selector, y))
+
+
 class MultibodyTerm(diffrax.AbstractTerm[LaneState, Array]):
     """dy/dt of a mechanism in the kernel layout, index-1 form.
 
@@ -28,8 +35,7 @@ class MultibodyTerm(diffrax.AbstractTerm[LaneState, Array]):
     """
 
     def vf(self, t: Any, y: LaneState, args: StepArguments) -> LaneState:
-        time = jnp.reshape(t, (1, 1))
-        return state_rate(args.system, y, solve_motion(args.system, time, args.selector, y))
+        return _rate(args.system, jnp.reshape(t, (1, 1)), args.selector, y)
 
     def contr(self, t0: Any, t1: Any, **kwargs: Any) -> Array:
         return t1 - t0

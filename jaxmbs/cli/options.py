@@ -39,6 +39,8 @@ class Reading:
         if self.format is not None and self.format not in FORMATS:
             raise UserError(f"there is no format {self.format!r}; {did_you_mean(self.format, FORMATS)}")
         description = LoaderChrono(dialect=self.dialect, lenient=self.lenient).describe(self.file)
+        if not description.bodies:
+            raise UserError(f"{self.file}: the model has no bodies, so there is nothing to simulate; add some")
         if self.gravity is not None:
             if not all(map(math.isfinite, self.gravity)):
                 raise UserError(f"--gravity needs three finite numbers, got {self.gravity}")

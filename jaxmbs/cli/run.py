@@ -85,7 +85,9 @@ def run(reading: options.Reading, chosen: RunOptions) -> None:
         after = Stopwatch()
         dataset = to_dataset(_until_failure(solution) if failure else solution)
         after.stop()
-        dataset.attrs |= {"dt": times.dt, "h": times.h, "t1": times.t1, "model_file": str(reading.file)}
+        dataset.attrs |= {"dt": times.dt, "t1": times.t1, "model_file": str(reading.file)}
+        if not integrator.adaptive:
+            dataset.attrs["h"] = times.h
         progress.phase("writing")
         _write(dataset, chosen)
     if failure is not None:

@@ -98,12 +98,15 @@ def print_warnings(console: Console, warnings: Sequence[str]) -> None:
 
 def run_facts(report: CheckReport, times: Times, integrator: AbstractIntegrator) -> list[tuple[str, str]]:
     """What the run will do."""
-    origin = f" ({' and '.join(times.sources)} from the file)" if times.sources else ""
+    origin = f" ({', '.join(times.sources)} from the file)" if times.sources else ""
+    steps = f"{count(times.steps, 'step')} of {times.h:.9g} s"
+    if integrator.adaptive:
+        steps = f"adaptive steps, the first of {times.h:.9g} s"
     defaults = "none were needed"
     if report.defaults:
         defaults = f"{count(len(report.defaults), 'line')} of defaults were applied; `jaxmbs check` lists them"
     return [
-        ("run", f"{times.t1:g} s in {count(times.steps, 'step')} of {times.h:.9g} s, {len(times.saves)} saved{origin}"),
+        ("run", f"{times.t1:g} s in {steps}, {count(len(times.saves), 'time')} saved{origin}"),
         ("integrator", integrator.name),
         *(("mapped" if index == 0 else "", note) for index, note in enumerate(report.notes)),
         ("defaults", defaults),

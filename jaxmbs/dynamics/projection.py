@@ -131,6 +131,7 @@ def _nearest_jvp(primals: tuple, tangents: tuple) -> tuple:
     return (pose, v, gap), (d_pose, d_v, jnp.zeros_like(gap))
 
 
+@eqx.filter_jit
 def project(system: System, time: Array, selector: Array, y: LaneState) -> tuple[LaneState, Array]:
     """Pose and velocity onto the constraints at the end of a time step; returns the gap too, (lanes,)."""
     y = dataclasses.replace(y, pose=dataclasses.replace(y.pose, quat=y.pose.quat.normalised()))

@@ -5,7 +5,7 @@ All of them live in one model: elements of a type are stacked, so that one compi
 
 import dataclasses
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -168,9 +168,10 @@ ELEMENTS: dict[str, Add] = {**JOINTS, **CONSTRAINTS, **MOTORS, **TSDAS, **RSDAS,
 NAMES = tuple(ELEMENTS)
 
 
-def bodies_of(name: str) -> tuple[int, int]:
+def bodies_of(model: mbs.Model, name: str) -> tuple[int, int]:
     """Indices of the two bodies of an element."""
-    return 2 * NAMES.index(name), 2 * NAMES.index(name) + 1
+    first = model.bodies.names.index(f"{name} a")
+    return first, first + 1
 
 
 def drive(t: Array, state: Any) -> Array:
@@ -221,10 +222,10 @@ def rotate(q: np.ndarray, v: np.ndarray) -> np.ndarray:
     return np.einsum("...ij,...j->...i", matrix(q), v)
 
 
-def _places(axes: str) -> list[Place]:
+def _places(axes: str) -> dict[str, Place]:
     rng = np.random.default_rng(7)
-    places = []
-    for _ in NAMES:
+    places = {}
+    for name in NAMES:
         pos, axis, other = rng.uniform(-0.5, 0.5, 3), rng.normal(size=3), rng.normal(size=3)
         across = np.cross(axis, other)
         span, link = rng.normal(size=3), 0.4 * np.cross(axis, across)
@@ -233,12 +234,12 @@ def _places(axes: str) -> list[Place]:
             z, x = np.eye(3)[2], np.eye(3)[0]
             pos, axis, across, link = np.zeros(3), *((z, x, x) if axes == "z" else (x, z, z))
             span = np.zeros(3)
-        places.append(Place(pos, axis, across, span, link))
+        places[name] = Place(pos, axis, across, span, link)
     return places
 
 
-def build_model(axes: str = "oblique", dtype: DTypeLike = "float64") -> mbs.Model:
-    """The catalogue as a model.
+def build_model(axes: str = "oblique", dtype: DTypeLike = "float64", names: Sequence[str] = NAMES) -> mbs.Model:
+    """The catalogue, or the elements of these names, as a model.
 
     **Arguments:**
 
@@ -249,7 +250,9 @@ def build_model(axes: str = "oblique", dtype: DTypeLike = "float64") -> mbs.Mode
     assert axes in _GENERIC_AXES
     rng = np.random.default_rng(3)
     description = mbs.ModelDescription(name="catalogue", gravity=np.array([1.0, -2.0, -9.0]))
-    for (name, add), place in zip(ELEMENTS.items(), _places(axes), strict=True):
+    for name, place in _places(axes).items():
+        if name not in names:
+            continue
         for side in "ab":
             turn = matrix(quaternion(rng.normal(size=3)))
             frame = {
@@ -265,7 +268,7 @@ def build_model(axes: str = "oblique", dtype: DTypeLike = "float64") -> mbs.Mode
             moments = rng.uniform(0.06, 0.1, 3)
             mass = rng.uniform(1.0, 3.0)
             description.add_body(f"{name} {side}", mass=mass, inertia=turn @ np.diag(moments) @ turn.T, **frame)
-        add(description, name, f"{name} a", f"{name} b", place)
+        ELEMENTS[name](description, name, f"{name} a", f"{name} b", place)
     return mbs.compile_model(description, dtype=dtype)
 
 
@@ -291,8 +294,10 @@ def random_states(model: mbs.Model, lanes: int = LANES, seed: int = 0) -> mbs.St
     pos, quat = np.zeros((lanes, count, 3)), np.zeros((lanes, count, 4))
     vel, omega = rng.normal(size=(lanes, count, 3)), 1.5 * rng.normal(size=(lanes, count, 3))
     aux = [rng.uniform(-0.3, 0.3, (lanes, *size)) for size in _aux_shapes(model)]
-    for name, place in zip(NAMES, _places("oblique"), strict=True):
-        a, b = bodies_of(name)
+    for name, place in _places("oblique").items():
+        if f"{name} a" not in model.bodies.names:
+            continue
+        a, b = bodies_of(model, name)
         turn, shift = quaternion(rng.normal(size=(lanes, 3))), rng.uniform(-1, 1, (lanes, 3))
         direction = rng.normal(size=(lanes, 3))
         angle = rng.uniform(0.1, 1.0, (lanes, 1))
