@@ -134,22 +134,6 @@ def check_model(source: ModelDescription | Model) -> CheckReport:
         return _report(model, description)
 
 
-def not_simulated(description: ModelDescription) -> dict[str, tuple[str, ...]]:
-    """Names of the elements whose `contact`, `visualization` or `fea` parts are kept but not simulated."""
-    found = {}
-    for part, content in description.not_simulated.items():
-        names: list[str] = []
-        for section, items in content.items():
-            if part == "contact":
-                names.append(section)
-            elif isinstance(items, dict):
-                names.extend(items)
-            elif isinstance(items, list):
-                names.extend(item["name"] for item in items if isinstance(item, dict) and "name" in item)
-        found[part] = tuple(names)
-    return found
-
-
 def _report(model: Model, description: ModelDescription | None) -> CheckReport:
     zeros = {name: (np.zeros(1), np.zeros(1)) for name, size in model.input_names().items() if size == 1}
     first, pose = _start_poses(model, make_inputs(model, zeros))
@@ -188,7 +172,7 @@ def _report(model: Model, description: ModelDescription | None) -> CheckReport:
         defaults=() if description is None else tuple(description.defaults),
         warnings=() if description is None else _unique(description.warnings),
         notes=() if description is None else description.simulation.notes,
-        not_simulated={} if description is None else not_simulated(description),
+        not_simulated=dict(model.not_simulated),
     )
 
 

@@ -10,6 +10,7 @@ import typer
 from jaxmbs import __version__
 from jaxmbs.cli import check as check_command, options, run as run_command
 from jaxmbs.cli.errors import BAD_INPUT, complain, did_you_mean, exit_statuses
+from jaxmbs.cli.xla import prefer_fast_compilation
 from jaxmbs.loaders import json_schema
 
 
@@ -133,6 +134,7 @@ def schema(format: Annotated[str, typer.Argument(metavar="FORMAT", help="chrono"
 
 def main() -> None:
     """Entry point of the command."""
+    prefer_fast_compilation()
     app()
 
 

@@ -79,7 +79,6 @@ class _Compiler:
             raise ModelError("a model needs at least one body")
         constraints = [build() for build in (self._joints, self._universals, *self._other_constraints())]
         forces = [build() for build in (self._tsdas, self._rsdas, self._bushings, self._motor_forces, self._loads)]
-        unused = self.description.not_simulated
         return make_model(
             gravity=self.array(self.description.gravity),
             bodies=self._bodies(),
@@ -87,7 +86,7 @@ class _Compiler:
             constraints=tuple(stack for stack in constraints if stack is not None),
             forces=tuple(stack for stack in forces if stack is not None),
             name=self.description.name,
-            not_simulated=tuple(f"{kind}: {', '.join(items)}" for kind, items in unused.items() if items),
+            not_simulated=tuple(self.description.names_not_simulated().items()),
         )
 
     def _bodies(self) -> Bodies:

@@ -167,11 +167,14 @@ def _attributes(solution: "Solution", batch: tuple[int, ...]) -> dict[str, Any]:
         "integrator": solution.integrator.name,
         "steps": steps,
         "t0": float(solution.t0),
+        "t1": float(solution.t1),
+        "h": float(solution.h),
         "precision": str(solution.model.dtype),
         "reaction_length_comment": (
             "length [m] that weighs torques against forces where redundant constraints leave reactions open"
         ),
-        "not_simulated": "; ".join(solution.model.not_simulated) or "nothing",
+        "not_simulated": "; ".join(f"{part} of {', '.join(names)}" for part, names in solution.model.not_simulated)
+        or "nothing",
     }
     if batch:
         attributes["batch_shape"] = np.array(batch, np.int32)

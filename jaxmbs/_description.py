@@ -67,6 +67,21 @@ class ModelDescription:
     defaults: list[str] = dataclasses.field(default_factory=list)
     warnings: list[str] = dataclasses.field(default_factory=list)
 
+    def names_not_simulated(self) -> dict[str, tuple[str, ...]]:
+        """Names of the elements whose `contact`, `visualization` or `fea` parts are kept but not simulated."""
+        found = {}
+        for part, content in self.not_simulated.items():
+            names: list[str] = []
+            for section, items in content.items():
+                if part == "contact":
+                    names.append(section)
+                elif isinstance(items, dict):
+                    names.extend(items)
+                elif isinstance(items, list):
+                    names.extend(item["name"] for item in items if isinstance(item, dict) and "name" in item)
+            found[part] = tuple(names)
+        return found
+
     def body(self, name: str) -> BodyDescription:
         """The body of that name. **Raises** `ModelError` with a suggestion when there is none."""
         for body in self.bodies:

@@ -43,8 +43,8 @@ class Model(eqx.Module):
     name: str = eqx.field(static=True)
     #: Axes of every array leaf without a batch, in the order of `jax.tree.leaves`.
     leaf_ndims: tuple[int, ...] = eqx.field(static=True)
-    #: One line for each thing of the file that is kept but not simulated.
-    not_simulated: tuple[str, ...] = eqx.field(static=True)
+    #: What the file has beside (contact, visualization, fea), with the names of the elements that have it.
+    not_simulated: tuple[tuple[str, tuple[str, ...]], ...] = eqx.field(static=True)
 
     @property
     def batch_shape(self) -> tuple[int, ...]:

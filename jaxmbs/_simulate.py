@@ -1,5 +1,6 @@
 """Simulate a mechanism, or a batch of them."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -49,6 +50,7 @@ def simulate(
     inputs: Mapping[str, Input] | None = None,
     integrator: AbstractIntegrator | None = None,
     adjoint: diffrax.AbstractAdjoint | None = None,
+    progress_meter: diffrax.AbstractProgressMeter | None = None,
 ) -> Solution:
     """Integrate from `t0` to `t1`.
 
@@ -68,6 +70,7 @@ def simulate(
     - integrator: `solvers.RungeKutta()` (Tsit5 with projection, fixed steps) by default.
     - adjoint: how Diffrax differentiates; `diffrax.RecursiveCheckpointAdjoint()` by default, for reverse mode. Use
       `diffrax.ForwardMode()` for `jax.jvp` and `jax.jacfwd`.
+    - progress_meter: how Diffrax reports progress; not at all by default.
 
     **Returns:** a `Solution`.
 
@@ -76,8 +79,10 @@ def simulate(
     """
     integrator = RungeKutta() if integrator is None else integrator
     adjoint = diffrax.RecursiveCheckpointAdjoint() if adjoint is None else adjoint
+    meter = diffrax.NoProgressMeter() if progress_meter is None else progress_meter
     if isinstance(adjoint, diffrax.BacksolveAdjoint):
         raise ValueError("BacksolveAdjoint is wrong for constrained systems; use RecursiveCheckpointAdjoint")
+    _say_what_is_left_out(model)
     checked = make_inputs(model, inputs)
     batch = common_batch(model, checked, state)
     _check_functions_of_time(model, checked)
@@ -95,13 +100,16 @@ def simulate(
         jnp.asarray(saves, dtype),
         integrator,
         adjoint,
+        meter,
         batch=batch,
         interpolate=not on_grid,
     )
     solution = Solution(
         model=model,
         inputs=checked,
-        t0=jnp.asarray(t0, dtype),
+        t0=jnp.asarray(grid[0], dtype),
+        t1=jnp.asarray(grid[-1], dtype),
+        h=jnp.asarray((grid[-1] - grid[0]) / max(1, grid.size - 1 - kinks.size), dtype),
         ts=jnp.asarray(saves, dtype),
         ys=result[0],
         status=result[1],
@@ -154,6 +162,7 @@ def _run(
     saves: Array,
     integrator: AbstractIntegrator,
     adjoint: diffrax.AbstractAdjoint,
+    progress_meter: diffrax.AbstractProgressMeter,
     *,
     batch: tuple[int, ...],
     interpolate: bool,
@@ -179,6 +188,7 @@ def _run(
         adjoint=adjoint,
         max_steps=plan.max_steps,
         throw=False,
+        progress_meter=progress_meter,
     )
     ys, status, failed_at = _outcome(sol)
     if interpolate:
@@ -219,6 +229,17 @@ def _project_saved(system: System, saves: Array, before: Array, ys: LaneState) -
         return jax.tree.map(lambda new, old: jnp.where(keep, new, old), projected, y)
 
     return jax.lax.map(lambda item: one(*item), (saves, before, ys))
+
+
+def _say_what_is_left_out(model: Model) -> None:
+    """Refuse flexible bodies, warn of contact."""
+    parts = dict(model.not_simulated)
+    if parts.get("fea"):
+        raise ValueError(
+            f"flexible bodies (FEA) are not simulated: {', '.join(parts['fea'])}; remove them to run the rest"
+        )
+    if parts.get("contact"):
+        warnings.warn(f"contact is not simulated: {', '.join(parts['contact'])}", stacklevel=3)
 
 
 def has_kinked_positions(model: Model) -> bool:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 class Solution(eqx.Module):
     """A trajectory, or a batch of them.
 
-    - t0: the start [s]; ts: (times,) what was saved [s].
+    - t0, t1: the span [s]; h: the step used, for adaptive steps the first one [s].
+    - ts: (times,) what was saved [s].
     - ys: states (*batch, times, ...).
     - status: (*batch,) `Status` codes; failed_at: (*batch,) time of failure [s], inf where there was none.
     - gap: (*batch,) the largest position residual after assembly.
@@ -30,6 +31,8 @@ class Solution(eqx.Module):
     model: Model
     inputs: Inputs
     t0: Array
+    t1: Array
+    h: Array
     ts: Array
     ys: State
     status: Array

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+
+from jaxmbs._check import check_model
 from tests.systems import Run, andrews, bricard
 from tests.systems.four_bars import FourBars
 from tests.systems.planar import XY, wrapped
-
-from jaxmbs._check import check_model
 
 
 # ---- A02 with N = 2: passes the pose in which all bars lie in one line

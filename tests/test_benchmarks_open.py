@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from tests.systems import Run, jacobi, rotation
 
 from jaxmbs import ConstraintKind, JointKind, ModelDescription
+from tests.systems import Run, jacobi, rotation
 
 
 # ---- A01: a point mass on a massless bar, 10 s
@@ -55,7 +55,10 @@ TOP_COM = (
     (0.6055505614, 0.5989576818, -0.5239830274),
     (-0.7024682971, -0.0211651847, -0.7114002577),
 )
-TOP_QUAT = (0.3318229126, 0.1773380567, 0.9149751591, -0.1458260144), (-0.708279153, 0.4387810881, 0.5457283961, 0.0893997528)
+TOP_QUAT = (
+    (0.3318229126, 0.1773380567, 0.9149751591, -0.1458260144),
+    (-0.708279153, 0.4387810881, 0.5457283961, 0.0893997528),
+)
 TOP_OMEGA_AT_200_MS = (-2.6915909121, 150.0, 4.9172609899)
 
 
@@ -64,9 +67,7 @@ def heavy_top() -> Run:
     """Terze, Mueller & Zlatar (2016), after Bruels & Cardona: 15 kg, COM at (0, 1, 0) from the fixed point."""
     model = ModelDescription("heavy_top", gravity=np.array([0.0, 0.0, -9.81]))
     model.add_body("ground", fixed=True)
-    model.add_body(
-        "top", mass=15.0, inertia=(0.234375, 0.46875, 0.234375), com_pos=(0, 1, 0), omega=(0, 150, -4.61538)
-    )
+    model.add_body("top", mass=15.0, inertia=(0.234375, 0.46875, 0.234375), com_pos=(0, 1, 0), omega=(0, 150, -4.61538))
     model.add_joint("point", JointKind.SPHERICAL, "ground", "top", pos=(0, 0, 0))
     return Run(model, t1=0.5, dt=1e-4, save_at=TOP_TIMES)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import jaxmbs as mbs
-from jaxmbs._check import check_model, not_simulated
+from jaxmbs._check import check_model
 from jaxmbs._rank import dependences, mass_metric, rank
 from tests.mechanisms import four_bar
 
@@ -93,7 +93,7 @@ def test_elements_that_are_not_simulated_are_named():
         "visualization": {"bodies": {"a": {}}, "tsdas": {"s": {}}},
         "fea": {"beams": [{"name": "cable"}], "data_path": {}},
     }
-    assert not_simulated(description) == {"visualization": ("a", "s"), "fea": ("cable",)}
+    assert description.names_not_simulated() == {"visualization": ("a", "s"), "fea": ("cable",)}
 
 
 def test_rank_and_dependences_of_known_rows():

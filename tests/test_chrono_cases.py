@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.systems import rotation
-from tests.systems.run import Run
 
 from jaxmbs import ModelDescription, compile_model
 from jaxmbs._description import BushingDescription
 from jaxmbs._outputs import constraint_names, joint_names, motor_names
 from jaxmbs.loaders import describe
 from jaxmbs.solvers import RungeKutta
+from tests.systems import rotation
+from tests.systems.run import Run
 
 
 CASES = (
@@ -119,7 +119,9 @@ def run_case(case: Case) -> Run:
     model = compile_model(case.description)
     tolerance = ADAPTIVE.get(case.name)
     integrator = RungeKutta() if tolerance is None else RungeKutta(rtol=tolerance, atol=tolerance)
-    inputs = {name: (np.zeros(1), np.zeros(1 if size == 1 else (1, size))) for name, size in model.input_names().items()}
+    inputs = {
+        name: (np.zeros(1), np.zeros(1 if size == 1 else (1, size))) for name, size in model.input_names().items()
+    }
     times = case.columns["t"]
     return Run(model, t1=case.end_time, dt=STEP, save_at=times, inputs=inputs, integrator=integrator)
 

@@ -267,7 +267,7 @@ def test_the_progress_bar_follows_the_run_and_leaves_it_alone():
         listener = progress._heard
         progress._heard = lambda fraction: (heard.append(fraction), listener(fraction))[1]
         with progress:
-            metered = mbs.simulate(model, t1=1.0, dt=0.02, adjoint=progress.adjoint)
+            metered = mbs.simulate(model, t1=1.0, dt=0.02, progress_meter=progress.meter)
             metered.ts.block_until_ready()
     plain = mbs.simulate(model, t1=1.0, dt=0.02)
     # two programs: XLA may round differently in them
@@ -276,4 +276,4 @@ def test_the_progress_bar_follows_the_run_and_leaves_it_alone():
     assert len(heard) >= 10 and heard == sorted(heard) and heard[-1] == pytest.approx(1.0)
     assert "integrating" in screen.getvalue()
     # where nobody looks, the compiled program stays without calls to the host
-    assert RunProgress(Console(file=io.StringIO())).adjoint is None
+    assert RunProgress(Console(file=io.StringIO())).meter is None

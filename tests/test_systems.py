@@ -4,6 +4,7 @@ import functools
 
 import numpy as np
 import pytest
+
 from tests.systems import (
     AbstractSystem,
     DrivenCranks,

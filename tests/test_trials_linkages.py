@@ -6,12 +6,12 @@ import functools
 import jax
 import numpy as np
 import pytest
-from tests.systems import Run, SliderCrank, Trammel, rotation
-from tests.systems.four_bar import BARS, FourBar
-from tests.systems.planar import XZ, wrapped
 
 import jaxmbs as mbs
 from jaxmbs._check import check_model
+from tests.systems import Run, SliderCrank, Trammel, rotation
+from tests.systems.four_bar import BARS, FourBar
+from tests.systems.planar import XZ, wrapped
 
 
 # ---- D06

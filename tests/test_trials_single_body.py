@@ -5,11 +5,11 @@ import dataclasses
 import jax
 import numpy as np
 import pytest
-from tests.systems import DrivenCranks, Pendulum, Run, rotation
 
 import jaxmbs as mbs
 from jaxmbs import JointKind, ModelDescription
 from jaxmbs.loaders import LoadError, describe
+from tests.systems import DrivenCranks, Pendulum, Run, rotation
 
 
 BUSHING = """

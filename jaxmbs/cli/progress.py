@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import diffrax
-import equinox as eqx
 import jax
 import jax.monitoring
 import jax.numpy as jnp
@@ -45,19 +44,6 @@ class ChannelMeter(diffrax.AbstractProgressMeter[Array]):
 
     def close(self, state: Array) -> None:
         del state
-
-
-class MeteredAdjoint(diffrax.AbstractAdjoint):
-    """Another adjoint, with a progress meter."""
-
-    adjoint: diffrax.AbstractAdjoint
-    meter: diffrax.AbstractProgressMeter
-
-    def loop(self, *, init_state: Any, progress_meter: Any, **arguments: Any) -> Any:
-        none = lambda leaf: leaf is None  # noqa: E731
-        metered = eqx.tree_at(lambda s: s.progress_meter_state, init_state, self.meter.init(), is_leaf=none)
-        state, stats = self.adjoint.loop(init_state=metered, progress_meter=self.meter, **arguments)
-        return eqx.tree_at(lambda s: s.progress_meter_state, state, None), stats
 
 
 class CompileClock:
@@ -107,9 +93,9 @@ class RunProgress:
         self.task = self.progress.add_task("reading", total=None)
 
     @property
-    def adjoint(self) -> diffrax.AbstractAdjoint | None:
+    def meter(self) -> diffrax.AbstractProgressMeter | None:
         """What to pass to `simulate`, so that the bar follows the run."""
-        return MeteredAdjoint(diffrax.RecursiveCheckpointAdjoint(), ChannelMeter()) if self.shown else None
+        return ChannelMeter() if self.shown else None
 
     def _heard(self, fraction: float) -> None:
         self.progress.update(self.task, description="integrating", total=1.0, completed=fraction)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import warnings
 from pathlib import Path
 
 import equinox as eqx
@@ -11,7 +12,7 @@ import typer
 import xarray as xr
 from rich.console import Console
 
-from jaxmbs._check import CheckReport, check_model, not_simulated
+from jaxmbs._check import CheckReport, check_model
 from jaxmbs._compile import compile_model
 from jaxmbs._dataset import to_dataset
 from jaxmbs._plot import plot_overview
@@ -52,7 +53,7 @@ def run(reading: options.Reading, chosen: RunOptions) -> None:
         jax.config.update("jax_enable_x64", True)
     description = reading.describe()
     if "fea" in description.not_simulated:
-        raise UserError(_refusal(not_simulated(description)["fea"]))
+        raise UserError(_refusal(description.names_not_simulated()["fea"]))
     times = options.times(description, chosen.t1, chosen.dt, chosen.save_dt)
     model = compile_model(description, dtype=chosen.dtype)
     given = options.inputs(chosen.inputs, model.input_names())
@@ -66,6 +67,8 @@ def run(reading: options.Reading, chosen: RunOptions) -> None:
         progress.phase("compiling")
         failure, watch = None, Stopwatch()
         try:
+            # the summary has said what is left out
+            warnings.filterwarnings("ignore", message="contact is not simulated")
             solution = simulate(
                 model,
                 t1=times.t1,
@@ -73,7 +76,7 @@ def run(reading: options.Reading, chosen: RunOptions) -> None:
                 save_at=times.saves,
                 inputs=given,
                 integrator=integrator,
-                adjoint=progress.adjoint,
+                progress_meter=progress.meter,
             )
         except SimulationError as error:
             failure, solution = error, error.solution
@@ -85,9 +88,7 @@ def run(reading: options.Reading, chosen: RunOptions) -> None:
         after = Stopwatch()
         dataset = to_dataset(_until_failure(solution) if failure else solution)
         after.stop()
-        dataset.attrs |= {"dt": times.dt, "t1": times.t1, "model_file": str(reading.file)}
-        if not integrator.adaptive:
-            dataset.attrs["h"] = times.h
+        dataset.attrs |= {"dt": times.dt, "model_file": str(reading.file)}
         progress.phase("writing")
         _write(dataset, chosen)
     if failure is not None:
@@ -127,13 +128,13 @@ def say_before(
             ]
         )
     )
-    warnings = list(report.warnings)
+    said = list(report.warnings)
     if report.not_simulated.get("contact"):
-        warnings.append(
+        said.append(
             "contact is not simulated; these bodies pass through each other: "
             + summary.shortened(report.not_simulated["contact"])
         )
-    summary.print_warnings(console, warnings)
+    summary.print_warnings(console, said)
 
 
 def _until_failure(solution: Solution) -> Solution:

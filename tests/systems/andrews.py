@@ -7,9 +7,9 @@ for Initial Value Problem Solvers (problem Andrews), whose numbers are used here
 import dataclasses
 
 import numpy as np
-from tests.systems.planar import XY, add_hinge, add_link, direction
 
 from jaxmbs import LoadKind, ModelDescription
+from tests.systems.planar import XY, add_hinge, add_link, direction
 
 
 #: The seven angles at the start: beta, Theta, gamma, Phi, delta, Omega, epsilon [rad].

@@ -3,10 +3,10 @@
 import dataclasses
 
 import numpy as np
-from tests.systems import rotation
-from tests.systems.base import AbstractSystem
 
 from jaxmbs import Actuation, FunctionDescription, ModelDescription, MotorKind
+from tests.systems import rotation
+from tests.systems.base import AbstractSystem
 
 
 @dataclasses.dataclass(frozen=True)

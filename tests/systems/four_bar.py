@@ -4,9 +4,9 @@ import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
-from tests.systems.planar import XZ, Plane, add_bar, add_hinge, direction
 
 from jaxmbs import ModelDescription
+from tests.systems.planar import XZ, Plane, add_bar, add_hinge, direction
 
 
 BARS = ("crank", "coupler", "rocker")

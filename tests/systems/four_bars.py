@@ -3,9 +3,9 @@
 import dataclasses
 
 import numpy as np
-from tests.systems.planar import XY, add_bar, add_hinge
 
 from jaxmbs import ModelDescription
+from tests.systems.planar import XY, add_bar, add_hinge
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,9 +4,9 @@ import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
-from tests.systems import rotation
 
 from jaxmbs import JointKind, ModelDescription
+from tests.systems import rotation
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,10 +3,10 @@
 import dataclasses
 
 import numpy as np
-from tests.systems.base import AbstractSystem
-from tests.systems.planar import XZ, add_bar, add_hinge, direction, wrapped
 
 from jaxmbs import Actuation, FunctionDescription, JointKind, ModelDescription, MotorKind
+from tests.systems.base import AbstractSystem
+from tests.systems.planar import XZ, add_bar, add_hinge, direction, wrapped
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,9 +3,9 @@
 import dataclasses
 
 import numpy as np
-from tests.systems.base import AbstractSystem
 
 from jaxmbs import JointKind, ModelDescription
+from tests.systems.base import AbstractSystem
 
 
 def free_oscillation(

@@ -3,10 +3,10 @@
 import dataclasses
 
 import numpy as np
-from tests.systems import jacobi
-from tests.systems.base import AbstractSystem
 
 from jaxmbs import ConstraintKind, JointKind, ModelDescription
+from tests.systems import jacobi
+from tests.systems.base import AbstractSystem
 
 
 @dataclasses.dataclass(frozen=True)

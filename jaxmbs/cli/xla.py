@@ -1,0 +1,19 @@
+"""Compiler switches for the command line, which owns its process."""
+
+import importlib.metadata
+import os
+
+
+#: XLA's newer emitters for fused loops take 2.5 times as long to compile on CPUs and give no faster code here
+#: (measured: 12.5 s against 4.9 s for a mechanism of two bodies).
+FLAG = "--xla_cpu_use_fusion_emitters"
+
+#: XLA ends the process at a flag that it does not know, so only versions that are known to have it get it.
+TESTED_JAXLIB = ("0.10.",)
+
+
+def prefer_fast_compilation() -> None:
+    """Set the switch before JAX starts its backend, unless the user's XLA_FLAGS already say otherwise."""
+    flags = os.environ.get("XLA_FLAGS", "")
+    if FLAG not in flags and importlib.metadata.version("jaxlib").startswith(TESTED_JAXLIB):
+        os.environ["XLA_FLAGS"] = f"{flags} {FLAG}=false".strip()
