@@ -109,7 +109,7 @@ def simulate(
         inputs=checked,
         t0=jnp.asarray(grid[0], dtype),
         t1=jnp.asarray(grid[-1], dtype),
-        h=jnp.asarray((grid[-1] - grid[0]) / max(1, grid.size - 1 - kinks.size), dtype),
+        h=jnp.asarray(np.max(np.diff(grid)), dtype),
         ts=jnp.asarray(saves, dtype),
         ys=result[0],
         status=result[1],

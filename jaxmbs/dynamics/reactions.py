@@ -12,6 +12,7 @@ from jaxmbs._kinematics import Kinematics
 from jaxmbs._math import Vec3
 from jaxmbs.dynamics.acceleration import Motion
 from jaxmbs.dynamics.rows import RowPlan, row_plan
+from jaxmbs.dynamics.solve import proximal_factor, proximal_solve, unit_diagonal
 from jaxmbs.dynamics.system import System, with_world
 
 
@@ -83,8 +84,7 @@ def reactions(system: System, motion: Motion) -> Reactions:
 
     Of all multipliers that give the same motion, those that minimise the sum over joints of |force|^2 + |torque/l|^2
     with the characteristic length l. With the Gram matrix G = C C^T of the rows' wrenches (block diagonal by
-    element), mu = C^T lambda minimises |mu|; a proximal iteration from zero stays in the range of the rows C^-1 J
-    and so finds it.
+    element), that sum is |mu|^2 for mu = C^T lambda.
     """
     plan = row_plan(system.model)
     lanes = motion.acceleration.shape[-1]
@@ -99,7 +99,7 @@ def reactions(system: System, motion: Motion) -> Reactions:
     same = (places[:, None] == places[None]).astype(np.float64)
     gram = jnp.einsum("rcl,scl->lrs", weighted, weighted, precision=jax.lax.Precision.HIGHEST)
     factor = jnp.linalg.cholesky(gram * jnp.asarray(same, gram.dtype)[None])
-    multipliers = _minimum_norm(motion, factor)
+    multipliers = _minimum_norm(system, motion, factor)
     force, torque = [], []
     for place, constraint in system.constraints():
         chosen = plan.stack == place
@@ -115,26 +115,22 @@ def reactions(system: System, motion: Motion) -> Reactions:
     return Reactions(multipliers, tuple(force), tuple(torque), length)
 
 
-def _minimum_norm(motion: Motion, factor: Array) -> Array:
-    """Lambda = C^-T mu with mu of minimum norm, for the motion that was solved; (rows, lanes)."""
+def _minimum_norm(system: System, motion: Motion, factor: Array) -> Array:
+    """The multipliers C^-T mu with mu of minimum norm, for the motion that was solved; (rows, lanes).
+
+    With the rows Jc = C^-1 J, the mu of least norm with Jc^T mu = J^T lambda is mu = Jc z for any z that solves
+    Jc^T Jc z = J^T lambda. What a proximal solve leaves of the null space of that matrix is lost in Jc z, so that mu
+    is in the range of the rows to rounding.
+    """
     solver = motion.solver
     rows, bodies, _, lanes = solver.jacobian.shape
-    flat = jnp.moveaxis(solver.jacobian.reshape(rows, bodies * 6, lanes), -1, 0)
-    spread = jnp.moveaxis(solver.spread.reshape(rows, bodies * 6, lanes), -1, 0)
-    triangular = jax.scipy.linalg.solve_triangular
-    scaled, scaled_spread = triangular(factor, flat, lower=True), triangular(factor, spread, lower=True)
-    matrix = jnp.einsum("lrk,lsk->lrs", scaled, scaled_spread, precision=jax.lax.Precision.HIGHEST)
-    size = jnp.trace(matrix, axis1=1, axis2=2)[:, None] / rows
-    size = jnp.where(size > 0, size, 1.0)
-    matrix = matrix / size[..., None]
-    # what the constraints did to the motion, seen through the rows: J M^-1 J^T lambda
-    effect = jnp.moveaxis(jnp.sum(solver.spread * motion.multipliers[:, None, None], axis=0), -1, 0)
-    right = jnp.einsum("lrk,lk->lr", scaled, effect.reshape(lanes, bodies * 6), precision=jax.lax.Precision.HIGHEST)
-    right = right / size
-    epsilon, sweeps = (1e-10, 6) if matrix.dtype == jnp.float64 else (1e-6, 6)
-    shifted = jnp.linalg.cholesky(matrix + epsilon * jnp.eye(rows, dtype=matrix.dtype)[None])
-    mu = jnp.zeros_like(right)
-    for _ in range(sweeps):
-        miss = right - jnp.einsum("lrs,ls->lr", matrix, mu, precision=jax.lax.Precision.HIGHEST)
-        mu = mu + jax.scipy.linalg.cho_solve((shifted, True), miss[..., None])[..., 0]
-    return jnp.moveaxis(triangular(factor, mu[..., None], lower=True, trans="T")[..., 0], 0, -1)
+    moving = jnp.asarray(system.model.bodies.moving)[None, :, None]
+    flat = jnp.where(moving, solver.jacobian, 0.0).reshape(rows, bodies * 6, lanes)
+    wrench = jnp.sum(flat * motion.multipliers[:, None], axis=0).T
+    scaled = jax.scipy.linalg.solve_triangular(factor, jnp.moveaxis(flat, -1, 0), lower=True)
+    matrix = jnp.einsum("lrj,lrk->ljk", scaled, scaled, precision=jax.lax.Precision.HIGHEST)
+    matrix, size = unit_diagonal(matrix)
+    z = size * proximal_solve(matrix, proximal_factor(matrix), size * wrench)
+    mu = jnp.einsum("lrk,lk->lr", scaled, z, precision=jax.lax.Precision.HIGHEST)
+    multipliers = jax.scipy.linalg.solve_triangular(factor, mu[..., None], lower=True, trans="T")
+    return jnp.moveaxis(multipliers[..., 0], 0, -1)

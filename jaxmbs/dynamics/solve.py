@@ -85,13 +85,24 @@ def factorise(rows: Rows, plan: RowPlan, inverse: InverseInertia) -> ConstraintS
     jacobian = first * rows.jacobian1[:, None] + second * rows.jacobian2[:, None]
     spread = inverse.times(jacobian)
     matrix = jnp.einsum("rbcl,sbcl->lrs", jacobian, spread, precision=jax.lax.Precision.HIGHEST)
+    matrix, scale = unit_diagonal(matrix)
+    return ConstraintSolver(jacobian, spread, scale.T, matrix, proximal_factor(matrix))
+
+
+def unit_diagonal(matrix: Array) -> tuple[Array, Array]:
+    """D A D with a unit diagonal, and the diagonal of D (lanes, rows); zero rows are left alone."""
     diagonal = jnp.diagonal(matrix, axis1=1, axis2=2)
-    # rows between two fixed bodies have nothing to act on
-    scale = jax.lax.stop_gradient(jnp.where(diagonal > 0, jax.lax.rsqrt(jnp.where(diagonal > 0, diagonal, 1.0)), 1.0))
-    matrix = matrix * scale[:, :, None] * scale[:, None, :]
+    positive = diagonal > 0
+    # not differentiated: the solution does not depend on the scale
+    scale = jax.lax.stop_gradient(jnp.where(positive, jax.lax.rsqrt(jnp.where(positive, diagonal, 1.0)), 1.0))
+    return matrix * scale[:, :, None] * scale[:, None, :], scale
+
+
+def proximal_factor(matrix: Array) -> Array:
+    """The Cholesky factor of A + epsilon for `proximal_solve`, (lanes, rows, rows)."""
     epsilon, _ = proximal_constants(matrix.dtype)
-    shifted = jax.lax.stop_gradient(matrix) + epsilon * jnp.eye(plan.count, dtype=matrix.dtype)[None]
-    return ConstraintSolver(jacobian, spread, scale.T, matrix, jnp.linalg.cholesky(shifted, symmetrize_input=False))
+    shifted = jax.lax.stop_gradient(matrix) + epsilon * jnp.eye(matrix.shape[-1], dtype=matrix.dtype)[None]
+    return jnp.linalg.cholesky(shifted, symmetrize_input=False)
 
 
 def proximal_solve(matrix: Array, factor: Array, right: Array) -> Array:
