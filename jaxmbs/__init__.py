@@ -1,5 +1,6 @@
 """Batched, differentiable multibody dynamics."""
 
+from jaxmbs._check import CheckReport as CheckReport, check_model as check_model
 from jaxmbs._compile import compile_model as compile_model
 from jaxmbs._description import (
     Actuation as Actuation,
