@@ -28,8 +28,8 @@ from jaxmbs.constraints import (
 from jaxmbs.constraints.frame_joint import DRIVEN_ROW
 from jaxmbs.dynamics.acceleration import body_rows, inverse_inertia
 from jaxmbs.dynamics.projection import assemble, tolerances
-from jaxmbs.dynamics.rows import linearised_rows, row_plan
-from jaxmbs.dynamics.system import LaneState, System, context, initial_lanes, kinematics, make_system
+from jaxmbs.dynamics.rows import linearised_rows, row_plan, spread_rows
+from jaxmbs.dynamics.system import LaneState, context, initial_lanes, kinematics, make_system
 
 
 @dataclasses.dataclass(frozen=True)
@@ -195,7 +195,7 @@ def _look(model: Model, inputs: Inputs, y: LaneState) -> _Start:
     time = jnp.zeros((1, 1), model.dtype)
     bodies = kinematics(system, y)
     rows = linearised_rows(system, bodies, y, context(system, time, time, y))
-    jacobian = _spread(system, rows.jacobian1[..., 0], rows.jacobian2[..., 0])
+    jacobian = spread_rows(rows, row_plan(model), model.bodies.count)[..., 0]
     body = body_rows(bodies)
     v = jnp.concatenate([body.vel.array(), body.omega.array()], axis=1)[..., 0]
     rate = jnp.sum(jacobian * v[None], axis=(1, 2)) + rows.rate[:, 0]
@@ -223,16 +223,6 @@ def _start_poses(model: Model, inputs: Inputs) -> tuple[_Start, _Start]:
     if _largest(first.residual) <= tolerances(model.dtype).closed:
         return first, first
     return first, jax.device_get(_look(model, inputs, _assembled(model, inputs, y)))
-
-
-def _spread(system: System, first: Array, second: Array) -> Array:
-    """The two bodies' parts of every row as (rows, bodies, 6)."""
-    plan, count = row_plan(system.model), system.model.bodies.count
-    jacobian = jnp.zeros((plan.count, count, 6), first.dtype)
-    for part, body in ((first, plan.body1), (second, plan.body2)):
-        rows = np.flatnonzero(body >= 0)
-        jacobian = jacobian.at[rows, body[rows]].add(part[rows])
-    return jacobian
 
 
 # ---- whose row is which

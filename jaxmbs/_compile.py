@@ -8,6 +8,7 @@ import numpy as np
 from jax import Array
 from jax.typing import DTypeLike
 
+from jaxmbs import _description_checks as checks
 from jaxmbs._bodies import Bodies
 from jaxmbs._description import (
     Actuation,
@@ -49,6 +50,8 @@ class _Compiler:
     def __init__(self, description: ModelDescription, dtype: DTypeLike | None) -> None:
         self.description = description
         self.dtype = jnp.asarray(0.0).dtype if dtype is None else jnp.dtype(dtype)
+        if jnp.zeros((), self.dtype).dtype != self.dtype:
+            raise ValueError("float64 needs JAX's 64-bit mode: jax.config.update('jax_enable_x64', True) first")
         self.body_index = {body.name: i for i, body in enumerate(description.bodies)}
         self.functions: list[FunctionDescription] = []
 
@@ -80,7 +83,7 @@ class _Compiler:
         constraints = [build() for build in (self._joints, self._universals, *self._other_constraints())]
         forces = [build() for build in (self._tsdas, self._rsdas, self._bushings, self._motor_forces, self._loads)]
         return make_model(
-            gravity=self.array(self.description.gravity),
+            gravity=self.array(checks.vector(self.description.gravity, 3, "gravity")),
             bodies=self._bodies(),
             functions=self._functions(),
             constraints=tuple(stack for stack in constraints if stack is not None),
@@ -295,8 +298,10 @@ class _Compiler:
             truncated=tuple(r is not None and r.truncated for r in repeats),
             places=tuple(places),
             inputs=tuple(inputs),
-            _kink_tables=tuple(tuple(map(float, t[:, 0])) for t in tables if t is not None),
-            _kink_repeats=tuple(None if r is None else (r.start, r.width, r.shift) for r in repeats),
+            corners=tuple(
+                (() if item.table is None else tuple(map(float, item.table[:, 0])),) for item in self.functions
+            ),
+            periods=tuple(((None if r is None else (r.start, r.width, r.shift)),) for r in repeats),
         )
 
 

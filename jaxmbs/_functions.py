@@ -1,6 +1,7 @@
 """Functions of time of a model, stacked by type."""
 
 import dataclasses
+import itertools
 
 import equinox as eqx
 import jax
@@ -48,9 +49,10 @@ class Functions(eqx.Module):
     places: tuple[tuple[str, int], ...] = eqx.field(static=True)
     #: Names of the external values, in the order of the group "input".
     inputs: tuple[str, ...] = eqx.field(static=True)
-    #: Abscissae of the tables as loaded, and the repeats, for the places of kinks (see `kinks`).
-    _kink_tables: tuple[tuple[float, ...], ...] = eqx.field(static=True)
-    _kink_repeats: tuple[tuple[float, float, float] | None, ...] = eqx.field(static=True)
+    #: For every function the abscissae of its table, and its (start, width, shift) of a repeat, as they were loaded;
+    #: several of either where models with different ones were stacked. They tell where kinks are.
+    corners: tuple[tuple[tuple[float, ...], ...], ...] = eqx.field(static=True)
+    periods: tuple[tuple[tuple[float, float, float] | None, ...], ...] = eqx.field(static=True)
 
     @property
     def count(self) -> int:
@@ -117,18 +119,33 @@ class Functions(eqx.Module):
 
     def kinks(self, t0: float, t1: float) -> list[float]:
         """Times in (t0, t1) at which a table, as it was loaded, changes its slope or a repeat starts anew."""
-        times: list[float] = []
-        for (group, place), repeat in zip(self.places, self._kink_repeats, strict=True):
-            corners = self._kink_tables[place] if group == "table" else ()
-            if repeat is None:
-                times.extend(corners)
-                continue
-            start, width, shift = repeat
-            if (t1 - t0) / width * (1 + len(corners)) > MOST_KINKS:
-                raise ValueError(f"a repeat of width {width:g} s has too many kinks in a run of {t1 - t0:g} s")
-            first, last = int(np.floor((t0 + shift) / width)), int(np.ceil((t1 + shift) / width))
-            for period in range(first, last + 1):
-                origin = period * width - shift
-                times.append(origin)
-                times.extend(origin + x - start for x in corners if start <= x <= start + width)
+        times: set[float] = set()
+        for corners, periods, truncated in zip(self.corners, self.periods, self.truncated, strict=True):
+            for abscissae, repeat in itertools.product(corners, periods):
+                times.update(abscissae if repeat is None else _repeated_kinks(abscissae, repeat, truncated, t0, t1))
         return sorted(time for time in times if t0 < time < t1)
+
+
+def _repeated_kinks(
+    abscissae: tuple[float, ...], repeat: tuple[float, float, float], truncated: bool, t0: float, t1: float
+) -> list[float]:
+    start, width, shift = repeat
+    if (t1 - t0) / width * (1 + len(abscissae)) > MOST_KINKS:
+        raise ValueError(f"a repeat of width {width:g} s has too many kinks in a run of {t1 - t0:g} s")
+    times: list[float] = []
+    for period in range(int(np.floor((t0 + shift) / width)), int(np.ceil((t1 + shift) / width)) + 1):
+        origin = period * width - shift
+        times.append(origin)
+        # a truncated remainder of a negative argument runs from -width to 0
+        first = start - width if truncated and period < 0 else start
+        times.extend(origin + x - first for x in abscissae if first <= x <= first + width)
+    return times
+
+
+def merged_kinks(functions: "list[Functions]") -> "list[Functions]":
+    """The same functions, all with the kinks of all of them, so that they can be stacked."""
+    if len({(f.places, len(f.periods)) for f in functions}) > 1:
+        return functions
+    corners = tuple(tuple(sorted(set().union(*parts))) for parts in zip(*(f.corners for f in functions), strict=True))
+    periods = tuple(tuple(dict.fromkeys(sum(parts, ()))) for parts in zip(*(f.periods for f in functions), strict=True))
+    return [dataclasses.replace(f, corners=corners, periods=periods) for f in functions]

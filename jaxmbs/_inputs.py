@@ -1,5 +1,6 @@
 """External values: what drives CONTROLLER functions and load controllers."""
 
+import dataclasses
 import difflib
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from jax import Array
 
 from jaxmbs._functions import FunctionValues
+from jaxmbs._lanes import batch_shape, to_lanes
 from jaxmbs._math.table import interpolate
 from jaxmbs._model import Model
 from jaxmbs._state import State
@@ -32,7 +34,10 @@ class Samples(eqx.Module):
 
 
 class Inputs(eqx.Module):
-    """All external values of a run, by name."""
+    """All external values of a run, by name.
+
+    A function may be a pytree with arrays in it (a controller with parameters), which are shared by all instances.
+    """
 
     samples: dict[str, Samples]
     functions: dict[str, Callable[[Array, State], Any]]
@@ -45,8 +50,24 @@ class Inputs(eqx.Module):
             return None
         return np.unique(np.concatenate([np.asarray(item) for item in times])) if times else np.zeros(0)
 
-    def leaf_ndims(self) -> tuple[int, ...]:
-        """Axes of every array leaf without a batch."""
+    def batch_shape(self) -> tuple[int, ...]:
+        """The batch shape of the samples; functions have none."""
+        return batch_shape(self.samples, self.sample_ndims())
+
+    def to_lanes(self, batch: tuple[int, ...]) -> "Inputs":
+        """Samples with lanes last: times (samples, 1), values (samples, components, lanes)."""
+        return Inputs(to_lanes(self.samples, self.sample_ndims(), batch), self.functions, self.components)
+
+    def with_time_axis(self) -> "Inputs":
+        """Batched samples with one more batch axis at the end, for save times."""
+        samples = {
+            name: Samples(item.times, item.values if item.values.ndim == 2 else jnp.expand_dims(item.values, -3))
+            for name, item in self.samples.items()
+        }
+        return Inputs(samples, self.functions, self.components)
+
+    def sample_ndims(self) -> tuple[int, ...]:
+        """Axes of every leaf of `samples` without a batch."""
         return tuple(ndim for _ in self.samples for ndim in (1, 2))
 
 
@@ -96,8 +117,20 @@ def _samples(name: str, size: int, pair: Any, model: Model) -> Samples:
     return Samples(times, values)
 
 
-def evaluate_inputs(inputs: Inputs, time: Array, selector: Array, state: Callable[[], State]) -> dict[str, Any]:
-    """Every external value with its rate: name to a pair of arrays (components, lanes).
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class InputValue:
+    """An external value with its first two time derivatives, each (components, lanes)."""
+
+    value: Array
+    rate: Array
+    acceleration: Array
+
+
+def evaluate_inputs(inputs: Inputs, time: Array, selector: Array, state: Callable[[], State]) -> dict[str, InputValue]:
+    """Every external value by name.
+
+    The rates are in time alone, for a state that is held: motions are prescribed by functions of time.
 
     **Arguments:**
 
@@ -105,7 +138,7 @@ def evaluate_inputs(inputs: Inputs, time: Array, selector: Array, state: Callabl
     - time, selector: (1, lanes) or (1, 1), see `Functions.evaluate`.
     - state: gives the state of all lanes, lanes leading, for inputs that are functions of it.
     """
-    result: dict[str, tuple[Array, Array]] = {}
+    result: dict[str, InputValue] = {}
     for name, size in inputs.components:
         if name in inputs.samples:
             samples = inputs.samples[name]
@@ -116,13 +149,14 @@ def evaluate_inputs(inputs: Inputs, time: Array, selector: Array, state: Callabl
                 chosen = jnp.broadcast_to(selector, (size, selector.shape[-1]))
                 return interpolate(samples.times[None], ordinates, t, chosen)
 
-            result[name] = jax.jvp(sampled, (time,), (jnp.ones_like(time),))
+            value, rate = jax.jvp(sampled, (time,), (jnp.ones_like(time),))
+            result[name] = InputValue(value, rate, jnp.zeros_like(value))
         else:
             result[name] = _called(name, inputs.functions[name], size, time, state())
     return result
 
 
-def _called(name: str, function: Callable[[Array, State], Any], size: int, time: Array, state: State) -> Any:
+def _called(name: str, function: Callable[[Array, State], Any], size: int, time: Array, state: State) -> InputValue:
     lanes = state.pos.shape[0]
     dtype = state.pos.dtype
 
@@ -132,17 +166,27 @@ def _called(name: str, function: Callable[[Array, State], Any], size: int, time:
             raise ValueError(f"input {name!r} must return {size} number(s), got shape {value.shape}")
         return value.reshape(size)
 
+    def derivatives(t: Array, s: State) -> tuple[Array, Array, Array]:
+        def first(t: Array) -> tuple[Array, Array]:
+            return jax.jvp(lambda t: one(t, s), (t,), (jnp.ones_like(t),))
+
+        (value, rate), (_, acceleration) = jax.jvp(first, (t,), (jnp.ones_like(t),))
+        return value, rate, acceleration
+
     times = jnp.broadcast_to(time[0], (lanes,))
-    value, rate = jax.vmap(lambda t, s: jax.jvp(lambda t: one(t, s), (t,), (jnp.ones_like(t),)))(times, state)
-    return value.T, rate.T
+    value, rate, acceleration = jax.vmap(derivatives)(times, state)
+    return InputValue(value.T, rate.T, acceleration.T)
 
 
-def function_inputs(model: Model, values: dict[str, tuple[Array, Array]], time: Array) -> FunctionValues:
+def function_inputs(model: Model, values: dict[str, InputValue], time: Array) -> FunctionValues:
     """The external values that are functions of the model, stacked (inputs, lanes)."""
     names = model.functions.inputs
     if not names:
         empty = jnp.zeros((0, time.shape[-1]), time.dtype)
         return FunctionValues(empty, empty, empty)
-    lanes = max(values[name][0].shape[-1] for name in names)
-    stacked = [jnp.concatenate([jnp.broadcast_to(values[name][i], (1, lanes)) for name in names]) for i in range(2)]
-    return FunctionValues(stacked[0], stacked[1], jnp.zeros_like(stacked[0]))
+    lanes = max(values[name].value.shape[-1] for name in names)
+
+    def stacked(part: str) -> Array:
+        return jnp.concatenate([jnp.broadcast_to(getattr(values[name], part), (1, lanes)) for name in names])
+
+    return FunctionValues(stacked("value"), stacked("rate"), stacked("acceleration"))

@@ -17,9 +17,25 @@ from jax import Array
 _Tree = TypeVar("_Tree")
 
 
-def core_ndims(tree: object) -> tuple[int, ...]:
-    """The number of axes of every array leaf, taken as the unbatched one."""
-    return tuple(leaf.ndim for leaf in jax.tree.leaves(eqx.filter(tree, eqx.is_array)))
+def core_shapes(tree: object) -> tuple[tuple[int, ...], ...]:
+    """The shape of every array leaf, taken as the unbatched one."""
+    return tuple(leaf.shape for leaf in jax.tree.leaves(eqx.filter(tree, eqx.is_array)))
+
+
+def check_shapes(tree: object, shapes: tuple[tuple[int, ...], ...]) -> None:
+    """Check that every array leaf has its unbatched shape, after any batch axes.
+
+    **Raises** `ValueError` naming the first leaf that has not.
+    """
+    leaves = jax.tree_util.tree_leaves_with_path(eqx.filter(tree, eqx.is_array))
+    for (path, leaf), shape in zip(leaves, shapes, strict=True):
+        if leaf.shape[max(0, leaf.ndim - len(shape)) :] != shape:
+            name = jax.tree_util.keystr(path, simple=True, separator=".")
+            want = ", ".join(map(str, shape))
+            raise ValueError(
+                f"{name} has the shape {leaf.shape}, but needs ({want}) after any batch axes; "
+                f"for one value per instance, give the batch axes first: values.reshape(-1{', 1' * len(shape)})"
+            )
 
 
 def batch_shape(tree: object, ndims: tuple[int, ...]) -> tuple[int, ...]:

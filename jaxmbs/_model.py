@@ -9,8 +9,8 @@ import jax.numpy as jnp
 from jax import Array
 
 from jaxmbs._bodies import Bodies
-from jaxmbs._functions import Functions
-from jaxmbs._lanes import batch_shape, core_ndims
+from jaxmbs._functions import Functions, merged_kinks
+from jaxmbs._lanes import batch_shape, check_shapes, core_shapes
 from jaxmbs.constraints import (
     AbstractConstraint,
     Distance,
@@ -41,15 +41,24 @@ class Model(eqx.Module):
     constraints: tuple[AbstractConstraint, ...]
     forces: tuple[AbstractForce, ...]
     name: str = eqx.field(static=True)
-    #: Axes of every array leaf without a batch, in the order of `jax.tree.leaves`.
-    leaf_ndims: tuple[int, ...] = eqx.field(static=True)
+    #: The shape of every array leaf without a batch, in the order of `jax.tree.leaves`.
+    leaf_shapes: tuple[tuple[int, ...], ...] = eqx.field(static=True)
     #: What the file has beside (contact, visualization, fea), with the names of the elements that have it.
     not_simulated: tuple[tuple[str, tuple[str, ...]], ...] = eqx.field(static=True)
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
-        """The common batch shape of the leaves; () for a single mechanism."""
+        """The common batch shape of the leaves; () for a single mechanism.
+
+        **Raises** `ValueError` naming a leaf of a wrong shape.
+        """
+        check_shapes(self, self.leaf_shapes)
         return batch_shape(self, self.leaf_ndims)
+
+    @property
+    def leaf_ndims(self) -> tuple[int, ...]:
+        """Axes of every array leaf without a batch."""
+        return tuple(len(shape) for shape in self.leaf_shapes)
 
     @property
     def dtype(self) -> jnp.dtype:
@@ -142,8 +151,8 @@ def with_element(model: Model, element: AbstractConstraint | AbstractForce) -> M
 def make_model(**fields: Any) -> Model:
     """A model of unbatched parts; records their number of axes."""
     parts = {name: fields[name] for name in ("gravity", "bodies", "functions", "constraints", "forces")}
-    draft = Model(**parts, name=fields["name"], leaf_ndims=(), not_simulated=fields["not_simulated"])
-    return dataclasses.replace(draft, leaf_ndims=core_ndims(draft))
+    draft = Model(**parts, name=fields["name"], leaf_shapes=(), not_simulated=fields["not_simulated"])
+    return dataclasses.replace(draft, leaf_shapes=core_shapes(draft))
 
 
 def stack(models: list[Model]) -> Model:
@@ -153,9 +162,13 @@ def stack(models: list[Model]) -> Model:
     """
     if not models:
         raise ValueError("stack needs at least one model")
+    functions = merged_kinks([model.functions for model in models])
+    models = [dataclasses.replace(m, functions=f) for m, f in zip(models, functions, strict=True)]
     structures = {jax.tree.structure(model) for model in models}
     if len(structures) > 1:
         raise ValueError("the models differ in structure (elements, names or connections), not only in numbers")
+    if len({core_shapes(model) for model in models}) > 1:
+        raise ValueError("the models differ in the lengths of their tables; give tables of equally many points")
     return jax.tree.map(lambda *leaves: jnp.stack(leaves), *models)
 
 

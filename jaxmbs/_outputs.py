@@ -72,7 +72,7 @@ def _evaluate(
 ) -> dict[str, Array]:
     everything = (*batch, times.shape[0])
     model = _with_time_axis(model, model.leaf_ndims)
-    system = make_system(model, _with_time_axis(inputs, inputs.leaf_ndims()), everything)
+    system = make_system(model, inputs.with_time_axis(), everything)
     y = state_to_lanes(states, everything)
     time, selector = (jnp.broadcast_to(t, everything).reshape(1, -1) for t in (times, before))
     motion = solve_motion(system, time, selector, y)

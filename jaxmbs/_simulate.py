@@ -1,5 +1,6 @@
 """Simulate a mechanism, or a batch of them."""
 
+import dataclasses
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,7 +26,7 @@ from jaxmbs._term import MultibodyTerm, StepArguments
 from jaxmbs._timing import just_before, save_times, snap_to_grid, step_times
 from jaxmbs._tracing import is_traced
 from jaxmbs.constraints import FrameJoint, Motor
-from jaxmbs.dynamics.projection import assemble, project, tolerances
+from jaxmbs.dynamics.projection import assemble, is_open, project, tolerances
 from jaxmbs.dynamics.system import (
     LaneState,
     System,
@@ -86,9 +87,9 @@ def simulate(
     checked = make_inputs(model, inputs)
     batch = common_batch(model, checked, state)
     _check_functions_of_time(model, checked)
-    grid, kinks = step_times(model, checked, t0, t1, dt)
+    grid, kinks, h = step_times(model, checked, t0, t1, dt)
     saves = save_times(grid, save_dt, save_at)
-    check_stability(model, checked, state, batch, float(grid[1] - grid[0]), integrator)
+    check_stability(model, checked, state, batch, float(grid[0]), h, integrator)
     on_grid = not integrator.adaptive and snap_to_grid(grid, saves)
     dtype = model.dtype
     result = _run(
@@ -96,7 +97,8 @@ def simulate(
         checked,
         state,
         jnp.asarray(grid, dtype),
-        jnp.asarray(kinks, dtype),
+        jnp.asarray(kinks if integrator.adaptive else kinks[:0], dtype),
+        jnp.asarray(h, dtype),
         jnp.asarray(saves, dtype),
         integrator,
         adjoint,
@@ -109,7 +111,7 @@ def simulate(
         inputs=checked,
         t0=jnp.asarray(grid[0], dtype),
         t1=jnp.asarray(grid[-1], dtype),
-        h=jnp.asarray(np.max(np.diff(grid)), dtype),
+        h=jnp.asarray(h, dtype),
         ts=jnp.asarray(saves, dtype),
         ys=result[0],
         status=result[1],
@@ -126,7 +128,10 @@ def initial_state(model: Model, *, inputs: Mapping[str, Input] | None = None, t0
     """The assembled state from which a run of `model` starts; change it and pass it to `simulate`."""
     checked = make_inputs(model, inputs)
     batch = common_batch(model, checked, None)
-    return _initial_state(model, checked, jnp.asarray(t0, model.dtype), batch)
+    state, gap = _initial_state(model, checked, jnp.asarray(t0, model.dtype), batch)
+    if not is_traced(gap) and not bool(jnp.all(gap <= tolerances(gap.dtype).failed)):
+        raise SimulationError(f"{Status.ASSEMBLY_FAILED.message}: a gap of {float(jnp.max(gap)):.3g} remains")
+    return state
 
 
 def assemble_state(
@@ -139,9 +144,9 @@ def assemble_state(
 
 
 @eqx.filter_jit
-def _initial_state(model: Model, inputs: Inputs, t0: Array, batch: tuple[int, ...]) -> State:
-    y, _ = assemble(make_system(model, inputs, batch), t0.reshape(1, 1), initial_lanes(model, batch))
-    return from_lanes(state_of_lanes(y), batch)
+def _initial_state(model: Model, inputs: Inputs, t0: Array, batch: tuple[int, ...]) -> tuple[State, Array]:
+    y, gap = assemble(make_system(model, inputs, batch), t0.reshape(1, 1), initial_lanes(model, batch))
+    return from_lanes(state_of_lanes(y), batch), gap.reshape(batch)
 
 
 @eqx.filter_jit
@@ -159,6 +164,7 @@ def _run(
     state: State | None,
     grid: Array,
     kinks: Array,
+    h: Array,
     saves: Array,
     integrator: AbstractIntegrator,
     adjoint: diffrax.AbstractAdjoint,
@@ -170,11 +176,11 @@ def _run(
     system = make_system(model, inputs, batch)
     y0 = initial_lanes(model, batch) if state is None else state_to_lanes(state, batch)
     y0, gap = assemble(system, grid[0].reshape(1, 1), y0)
-    broken = ~(gap <= tolerances(gap.dtype).failed)
+    broken = is_open(y0, gap)
     code = jnp.where(broken, float(Status.ASSEMBLY_FAILED), 0.0).astype(gap.dtype)
     failure = jnp.stack([jnp.where(broken, grid[0], 0.0), code])
     y0 = eqx.tree_at(lambda y: y.failure, y0, failure)
-    plan = integrator.plan(grid, kinks, interpolate=interpolate, reproject=has_kinked_positions(model))
+    plan = integrator.plan(grid, kinks, h, interpolate=interpolate, reproject=has_velocity_jumps(model))
     sol = diffrax.diffeqsolve(
         MultibodyTerm(),
         plan.solver,
@@ -183,14 +189,16 @@ def _run(
         dt0=plan.dt0,
         y0=y0,
         args=StepArguments(system, grid[0].reshape(1, 1)),
-        saveat=diffrax.SaveAt(ts=saves),
+        saveat=diffrax.SaveAt(
+            subs=[diffrax.SubSaveAt(ts=saves), diffrax.SubSaveAt(t1=True, fn=lambda t, y, args: y.failure)]
+        ),
         stepsize_controller=plan.controller,
         adjoint=adjoint,
         max_steps=plan.max_steps,
         throw=False,
         progress_meter=progress_meter,
     )
-    ys, status, failed_at = _outcome(sol)
+    ys, status, failed_at = _outcome(sol, saves)
     if interpolate:
         ys = _project_saved(system, saves, just_before(saves, grid[0]), ys)
     # time becomes the axis after the batch axes
@@ -199,24 +207,28 @@ def _run(
     return states, status.reshape(batch), failed_at.reshape(batch), gap.reshape(batch), sol.stats["num_steps"]
 
 
-def _outcome(sol: diffrax.Solution) -> tuple[LaneState, Array, Array]:
+def _outcome(sol: diffrax.Solution, saves: Array) -> tuple[LaneState, Array, Array]:
     """Saved states, status and time of failure of every lane.
 
-    What an adaptive run did not reach holds the last state that it did.
+    What an adaptive run did not reach holds the last state that it did (the start, if it saved none).
     """
-    assert sol.ts is not None
-    reached = jnp.isfinite(sol.ts)
+    (reached_at, end), (ys, failure) = sol.ts, sol.ys  # pyright: ignore[reportGeneralTypeIssues]
+    reached = jnp.isfinite(reached_at)
     last = jnp.maximum(jnp.sum(reached) - 1, 0)
 
     def fill(leaf: Array) -> Array:
-        return jnp.where(reached.reshape((-1,) + (1,) * (leaf.ndim - 1)), leaf, leaf[last])
+        held = jnp.where(jnp.isfinite(leaf[last]), leaf[last], 0.0)
+        return jnp.where(reached.reshape((-1,) + (1,) * (leaf.ndim - 1)), leaf, held)
 
-    ys: LaneState = jax.tree.map(fill, sol.ys)
-    time, code = ys.failure[-1]
+    time, code = failure[-1]
     unfinished = (sol.result != diffrax.RESULTS.successful) & (code == 0)
     status = jnp.where(unfinished, float(Status.MAX_STEPS), code).astype(jnp.int32)
-    failed_at = jnp.where(unfinished, sol.ts[last], jnp.where(code == 0, jnp.inf, time))
-    return ys, status, failed_at
+    stopped = jnp.where(jnp.isfinite(end[-1]), end[-1], reached_at[last])
+    failed_at = jnp.where(unfinished, stopped, jnp.where(code == 0, jnp.inf, time))
+    states: LaneState = jax.tree.map(fill, ys)
+    # interpolation may have touched what says whether a lane had failed by then
+    failed = (saves[:, None] >= failed_at[None]).astype(time.dtype)
+    return dataclasses.replace(states, failure=failed[:, None] * failure[-1][None]), status, failed_at
 
 
 def _project_saved(system: System, saves: Array, before: Array, ys: LaneState) -> LaneState:
@@ -242,12 +254,12 @@ def _say_what_is_left_out(model: Model) -> None:
         warnings.warn(f"contact is not simulated: {', '.join(parts['contact'])}", stacklevel=3)
 
 
-def has_kinked_positions(model: Model) -> bool:
-    """Whether a POSITION motor follows a function whose slope can jump."""
+def has_velocity_jumps(model: Model) -> bool:
+    """Whether a motor may prescribe a velocity that jumps: a POSITION with a kink, or a SPEED with a jump."""
     for _, motor in _motion_motors(model):
         group, _ = model.functions.places[motor.function]
-        kinked = group in ("table", "input") or model.functions.repeated[motor.function]
-        if motor.actuation is Actuation.POSITION and kinked:
+        kinked = motor.actuation is Actuation.POSITION and group in ("table", "input")
+        if kinked or model.functions.repeated[motor.function]:
             return True
     return False
 

@@ -1,6 +1,5 @@
 """Whether an explicit method is stable at the step that was asked for."""
 
-import dataclasses
 import math
 import warnings
 from typing import TypeVar
@@ -12,16 +11,19 @@ import numpy as np
 from jax import Array
 
 from jaxmbs._context import Context
+from jaxmbs._gather import take
 from jaxmbs._inputs import Inputs
+from jaxmbs._kinematics import Kinematics
 from jaxmbs._lanes import to_lanes
 from jaxmbs._math import Vec3
 from jaxmbs._model import Model
 from jaxmbs._state import State
 from jaxmbs._tracing import is_traced
-from jaxmbs.dynamics.acceleration import body_rows, element_wrenches, inverse_inertia, six
+from jaxmbs.dynamics.acceleration import inverse_inertia, six
 from jaxmbs.dynamics.projection import retract
-from jaxmbs.dynamics.rows import linearised_rows, row_plan
+from jaxmbs.dynamics.rows import linearised_rows, row_plan, spread_rows
 from jaxmbs.dynamics.system import (
+    BodyKinematics,
     LaneState,
     System,
     context,
@@ -30,6 +32,7 @@ from jaxmbs.dynamics.system import (
     make_system,
     state_to_lanes,
 )
+from jaxmbs.forces import AbstractForce
 from jaxmbs.solvers import AbstractIntegrator
 
 
@@ -40,7 +43,13 @@ EXAMINED = 16
 
 
 def check_stability(
-    model: Model, inputs: Inputs, state: State | None, batch: tuple[int, ...], h: float, integrator: AbstractIntegrator
+    model: Model,
+    inputs: Inputs,
+    state: State | None,
+    batch: tuple[int, ...],
+    t0: float,
+    h: float,
+    integrator: AbstractIntegrator,
 ) -> None:
     """Refuse a fixed step at which the springs and dampers of the start pose make the method unstable.
 
@@ -55,22 +64,23 @@ def check_stability(
         return
     if is_traced((model, inputs, state)):
         return
-    jacobian, inverse, stiffness, damping = (
-        np.asarray(x, np.float64) for x in _linearised(model, inputs, state, batch)
-    )
-    finite = all(np.all(np.isfinite(part)) for part in (jacobian, inverse, stiffness, damping))
-    if not finite:
+    if batch:
+        model = _first_instances(model, model.leaf_ndims, batch)
+        samples = _first_instances(inputs.samples, inputs.sample_ndims(), batch)
+        inputs = Inputs(samples, inputs.functions, inputs.components)
+        state = None if state is None else _first_instances(state, state.core_ndims(), batch)
+        batch = (min(EXAMINED, math.prod(batch)),)
+    forces = [force for force in model.forces if force.role == "passive"]
+    names = [f"{type(force).__name__.lower()} {name!r}" for force in forces for name in force.names]
+    linearised = _linearised(model, inputs, state, jnp.asarray(t0, model.dtype), batch)
+    jacobian, inverse, local = jax.tree.map(lambda part: np.asarray(part, np.float64), linearised)
+    if not all(np.all(np.isfinite(part)) for part in jax.tree.leaves((jacobian, inverse, local))):
         return  # the run itself will fail and say so
-    names = [
-        f"{type(force).__name__.lower()} {name!r}"
-        for force in model.forces
-        if force.role == "passive"
-        for name in force.names
-    ]
     for lane in range(jacobian.shape[-1]):
-        worst = _worst_mode(
-            jacobian[..., lane], inverse[..., lane], stiffness[..., lane], damping[..., lane], h, integrator
-        )
+        basis = _tangent_basis(jacobian[..., lane], inverse[..., lane])
+        parts = [_modal(force, matrices[..., lane], basis) for force, matrices in zip(forces, local, strict=True)]
+        stiffness, damping = (np.concatenate(part) for part in zip(*parts, strict=True))
+        worst = _worst_mode(stiffness, damping, h, integrator)
         if worst is None:
             continue
         rate, shares = worst
@@ -87,32 +97,34 @@ def check_stability(
         return
 
 
+def _tangent_basis(jacobian: np.ndarray, inverse: np.ndarray) -> np.ndarray:
+    """Motions that the constraints allow, orthonormal in the mass metric: (6 bodies, motions)."""
+    values, vectors = np.linalg.eigh(inverse)
+    moving = values > 1e-14 * max(values.max(initial=0.0), 1e-300)
+    root = (vectors * np.sqrt(np.maximum(values, 0.0)))[:, moving]
+    _, singular, right = np.linalg.svd(jacobian @ root, full_matrices=True)
+    rank = int(np.sum(singular > 1e-9 * max(singular.max(initial=0.0), 1e-300)))
+    return root @ right[rank:].T
+
+
+def _modal(force: AbstractForce, local: np.ndarray, basis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Stiffness and damping of every element of a stack in the tangent basis, each (elements, motions, motions)."""
+    bodies = np.concatenate([basis.reshape(-1, 6, basis.shape[1]), np.zeros((1, 6, basis.shape[1]))])
+    pairs = np.concatenate([bodies[np.array(force.body1)], bodies[np.array(force.body2)]], axis=1)
+    stiffness, damping = local[:, :, :12], local[:, :, 12:]
+    return tuple(np.einsum("eia,eij,ejb->eab", pairs, part, pairs) for part in (stiffness, damping))
+
+
 def _worst_mode(
-    jacobian: np.ndarray,
-    inverse: np.ndarray,
-    stiffness: np.ndarray,
-    damping: np.ndarray,
-    h: float,
-    integrator: AbstractIntegrator,
+    k: np.ndarray, c: np.ndarray, h: float, integrator: AbstractIntegrator
 ) -> tuple[complex, np.ndarray] | None:
     """The most amplified eigenvalue and every element's share in it, or `None` when all are stable.
 
-    - jacobian: (rows, 6 bodies); inverse: (6 bodies, 6 bodies) M^-1; stiffness, damping: (elements, 6 bodies, 6
-      bodies), -d wrench/d pose and -d wrench/d velocity.
+    - k, c: (elements, motions, motions), stiffness and damping in a basis of unit modal mass.
     """
-    values, vectors = np.linalg.eigh(inverse)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    moving = values > 1e-14 * max(values.max(initial=0.0), 1e-300)
-    root = root[:, moving]
-    if root.shape[1] == 0:
-        return None
-    _, singular, right = np.linalg.svd(jacobian @ root, full_matrices=True)
-    rank = int(np.sum(singular > 1e-9 * max(singular.max(initial=0.0), 1e-300)))
-    basis = root @ right[rank:].T
-    count = basis.shape[1]
+    count = k.shape[1]
     if count == 0:
         return None
-    k, c = (np.einsum("ia,eij,jb->eab", basis, matrix, basis) for matrix in (stiffness, damping))
     system = np.block([[np.zeros((count, count)), np.eye(count)], [-k.sum(axis=0), -c.sum(axis=0)]])
     rates, modes = (np.asarray(x, complex) for x in np.linalg.eig(system))
     growth = integrator.growth(rates * h)
@@ -139,77 +151,61 @@ def _largest_stable_fraction(z: complex, integrator: AbstractIntegrator) -> floa
 
 @eqx.filter_jit
 def _linearised(
-    model: Model, inputs: Inputs, state: State | None, batch: tuple[int, ...]
-) -> tuple[Array, Array, Array, Array]:
-    """Constraint Jacobian, M^-1, and every passive element's stiffness and damping; lanes last."""
-    if batch:
-        model = _first_instances(model, model.leaf_ndims, batch)
-        inputs = _first_instances(inputs, inputs.leaf_ndims(), batch)
-        state = None if state is None else _first_instances(state, state.core_ndims(), batch)
-        batch = (min(EXAMINED, math.prod(batch)),)
+    model: Model, inputs: Inputs, state: State | None, t0: Array, batch: tuple[int, ...]
+) -> tuple[Array, Array, tuple[Array, ...]]:
+    """Constraint Jacobian and M^-1 of all bodies, and the local matrices of every passive force stack; lanes last.
+
+    - jacobian: (rows, 6 bodies, lanes); inverse: (6 bodies, 6 bodies, lanes).
+    - local, per stack: (elements, 12, 24, lanes): minus the derivative of the wrenches on both bodies with respect to
+      their two small motions and their two velocities.
+    """
     system = make_system(model, inputs, batch)
     y = initial_lanes(model, batch) if state is None else state_to_lanes(state, batch)
-    zero = jnp.zeros((1, 1), model.dtype)
-    now = context(system, zero, zero, y)
+    now = context(system, t0.reshape(1, 1), t0.reshape(1, 1), y)
     bodies = kinematics(system, y)
     count, lanes = model.bodies.count, y.work.shape[-1]
     plan = row_plan(model)
-    rows = linearised_rows(system, bodies, y, now)
-    jacobian = jnp.zeros((plan.count, count, 6, lanes), model.dtype)
-    jacobian = jacobian.at[np.arange(plan.count), plan.body1].add(rows.jacobian1)
-    jacobian = jacobian.at[np.arange(plan.count), plan.body2].add(rows.jacobian2)
-    # M^-1 by its columns
-    unit = jnp.broadcast_to(
-        jnp.eye(6 * count, dtype=model.dtype).reshape(6 * count, count, 6, 1), (6 * count, count, 6, lanes)
-    )
+    jacobian = spread_rows(linearised_rows(system, bodies, y, now), plan, count)
+    size = 6 * count
+    unit = jnp.broadcast_to(jnp.eye(size, dtype=model.dtype).reshape(size, count, 6, 1), (size, count, 6, lanes))
     inverse = inverse_inertia(system, bodies).times(unit)
-    body = body_rows(bodies)
-    velocity = six(body.vel, body.omega)
-    flat = jnp.zeros((6 * count,), model.dtype)
-
-    def wrenches(shift: Array, extra: Array) -> Array:
-        moved = _moved(y, shift.reshape(count, 6, 1), velocity + extra.reshape(count, 6, 1))
-        return _passive_wrenches(system, moved, now)
-
-    stiffness, damping = (-jnp.moveaxis(d, -1, -2) for d in jax.jacfwd(wrenches, argnums=(0, 1))(flat, flat))
-    return (
-        jacobian.reshape(plan.count, 6 * count, lanes),
-        inverse.reshape(6 * count, 6 * count, lanes),
-        stiffness,
-        damping,
+    local = tuple(
+        _local_matrices(system, place, force, bodies, y, now)
+        for place, force in system.forces()
+        if force.role == "passive"
     )
+    return jacobian.reshape(plan.count, size, lanes), inverse.reshape(size, size, lanes), local
+
+
+def _local_matrices(
+    system: System, place: int, force: AbstractForce, bodies: BodyKinematics, y: LaneState, now: Context
+) -> Array:
+    """Minus d(wrench1, wrench2)/d(motion1, motion2, velocity1, velocity2), (elements, 12, 24, lanes)."""
+    shape = (force.count, y.work.shape[-1])
+    body1, body2 = (
+        jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, shape), take(bodies.all, index))
+        for index in (force.body1, force.body2)
+    )
+
+    def moved(body: Kinematics, motion: Array, velocity: Array) -> Kinematics:
+        pose = retract(body.pose, jnp.broadcast_to(motion[None, :, None], (shape[0], 6, shape[1])))
+        linear, angular = (Vec3(*(velocity[i : i + 3])) for i in (0, 3))
+        return Kinematics(pose, pose.quat.matrix(), body.vel + linear, body.omega + angular)
+
+    def wrenches(x: Array) -> Array:
+        first, second = moved(body1, x[:6], x[12:18]), moved(body2, x[6:12], x[18:])
+        on1, on2 = force.wrenches(system.anchors[place], first, second, y.aux[place], now)
+        parts = (six(on1.force, on1.torque), six(on2.force, on2.torque))
+        return jnp.concatenate([jnp.broadcast_to(part, (shape[0], 6, shape[1])) for part in parts], axis=1)
+
+    return -jnp.moveaxis(jax.jacfwd(wrenches)(jnp.zeros(24, y.work.dtype)), -1, 2)
 
 
 def _first_instances(tree: _Tree, ndims: tuple[int, ...], batch: tuple[int, ...]) -> _Tree:
     """The first instances of a batch, as a batch of one axis."""
     lanes = to_lanes(tree, ndims, batch)
     arrays, static = eqx.partition(lanes, eqx.is_array)
-    first = jax.tree.map(lambda leaf: jnp.moveaxis(leaf[..., :EXAMINED], -1, 0), arrays)
     full = min(EXAMINED, math.prod(batch))
+    first = jax.tree.map(lambda leaf: jnp.moveaxis(leaf[..., :full], -1, 0), arrays)
     first = jax.tree.map(lambda leaf: leaf if leaf.shape[0] == full else leaf[0], first)
     return eqx.combine(first, static)
-
-
-def _moved(y: LaneState, shift: Array, velocity: Array) -> LaneState:
-    """`y` with its pose moved by a small motion and with other velocities (world axes)."""
-    pose = retract(y.pose, jnp.broadcast_to(shift, velocity.shape))
-    spin = pose.quat.matrix().transposed_times(Vec3.of(velocity[:, 3:]))
-    return dataclasses.replace(y, pose=pose, vel=Vec3.of(velocity[:, :3]), omega=spin)
-
-
-def _passive_wrenches(system: System, y: LaneState, now: Context) -> Array:
-    """Wrenches of every passive element on all bodies, (elements, 6 bodies, lanes)."""
-    bodies = kinematics(system, y)
-    count, lanes = system.model.bodies.count, y.work.shape[-1]
-    parts = []
-    for place, force in system.forces():
-        if force.role != "passive":
-            continue
-        _, _, on1, on2 = element_wrenches(system, place, force, bodies, y, now)
-        total = jnp.zeros((force.count, count + 1, 6, lanes), y.work.dtype)
-        for wrench, index in ((on1, force.body1), (on2, force.body2)):
-            columns = jnp.broadcast_to(six(wrench.force, wrench.torque), (force.count, 6, lanes))
-            one_hot = np.array(index)[:, None] % (count + 1) == np.arange(count + 1)[None]
-            total = total + jnp.asarray(one_hot, total.dtype)[:, :, None, None] * columns[:, None]
-        parts.append(total[:, :count].reshape(force.count, 6 * count, lanes))
-    return jnp.concatenate(parts)

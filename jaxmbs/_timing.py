@@ -17,8 +17,10 @@ def _number(value: ArrayLike) -> float | None:
     return None if is_traced(value) else float(np.asarray(value))
 
 
-def step_times(model: Model, inputs: Inputs, t0: float, t1: ArrayLike, dt: float) -> tuple[np.ndarray, np.ndarray]:
-    """Step times from t0 to t1, and the kinks among them.
+def step_times(
+    model: Model, inputs: Inputs, t0: float, t1: ArrayLike, dt: float
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Step times from t0 to t1, the kinks among them, and the length of the steps that no kink cuts.
 
     Kinks closer than 1e-6 of a step to a step time are taken to be that step time.
     """
@@ -48,16 +50,16 @@ def step_times(model: Model, inputs: Inputs, t0: float, t1: ArrayLike, dt: float
     kinks = np.array(model.functions.kinks(t0, end))
     if times is not None and times.size > 1:
         kinks = np.concatenate([kinks, times[(times > t0) & (times < end)].astype(np.float64)])
-    if kinks.size == 0:
-        return grid, kinks
     h = (end - t0) / steps
+    if kinks.size == 0:
+        return grid, kinks, h
     near = 1e-6 * h if model.dtype == jnp.float64 else 1e-3 * h
     merged = np.unique(kinks)
     index = np.clip(np.searchsorted(grid, merged), 1, steps)
     distance = np.minimum(np.abs(grid[index] - merged), np.abs(grid[index - 1] - merged))
     extra = merged[distance > near]
     extra = extra[np.insert(np.diff(extra) > near, 0, True)] if extra.size else extra
-    return np.sort(np.concatenate([grid, extra])), merged
+    return np.sort(np.concatenate([grid, extra])), merged, h
 
 
 def save_times(grid: np.ndarray, save_dt: float | None, save_at: Any) -> np.ndarray:

@@ -33,13 +33,14 @@ class AbstractIntegrator(eqx.Module):
         """Whether the steps follow an error estimate."""
 
     @abc.abstractmethod
-    def plan(self, grid: Array, kinks: Array, *, interpolate: bool, reproject: bool) -> StepPlan:
+    def plan(self, grid: Array, kinks: Array, h: Array, *, interpolate: bool, reproject: bool) -> StepPlan:
         """Arrange a run.
 
         **Arguments:**
 
-        - grid: times of the fixed steps, first to last; its first interval is the step that was asked for.
-        - kinks: times inside the run at which functions of time have kinks.
+        - grid: times of the fixed steps, first to last, kinks included.
+        - kinks: times inside the run at which functions of time have kinks; only for adaptive steps.
+        - h: the length of the steps that no kink cuts.
         - interpolate: whether values between steps are needed.
         - reproject: whether a step must start with the velocity that the right-hand rate of a motor asks for.
         """

@@ -12,7 +12,7 @@ from jax import Array
 
 from jaxmbs._results import Status
 from jaxmbs._term import MultibodyTerm, StepArguments
-from jaxmbs.dynamics.projection import project, project_velocity, tolerances
+from jaxmbs.dynamics.projection import is_open, project, project_velocity
 from jaxmbs.dynamics.system import LaneState, context
 from jaxmbs.solvers._base import AbstractIntegrator, StepPlan
 from jaxmbs.solvers._grid_steps import GridSteps
@@ -64,18 +64,24 @@ class RungeKutta(AbstractIntegrator):
     def tableau(self) -> diffrax.ButcherTableau:
         return METHODS[self.method].tableau
 
-    def plan(self, grid: Array, kinks: Array, *, interpolate: bool, reproject: bool) -> StepPlan:
+    def plan(self, grid: Array, kinks: Array, h: Array, *, interpolate: bool, reproject: bool) -> StepPlan:
         if self.rtol is None or self.atol is None:
             solver = ProjectedRungeKutta(self.method, interpolate=interpolate, reproject=reproject, smallest=None)
             return StepPlan(solver, GridSteps(grid), None, grid.shape[0] - 1)
-        dt0 = grid[1] - grid[0]
-        smallest = 1e-6 * dt0
+        # in low precision, times cannot be told apart below a few roundings
+        rounding = 16 * float(jnp.finfo(grid.dtype).eps) * jnp.maximum(jnp.abs(grid[0]), jnp.abs(grid[-1]))
+        smallest = jnp.maximum(1e-6 * h, rounding)
         solver = ProjectedRungeKutta(self.method, interpolate=True, reproject=reproject, smallest=smallest)
         controller = diffrax.PIDController(
-            rtol=self.rtol, atol=self.atol, dtmin=smallest, force_dtmin=True, error_order=self._error_order
+            rtol=self.rtol,
+            atol=self.atol,
+            norm=_worst_lane,
+            dtmin=smallest,
+            force_dtmin=True,
+            error_order=self._error_order,
         )
         clipped = diffrax.ClipStepSizeController(controller, step_ts=kinks) if kinks.shape[0] else controller
-        return StepPlan(solver, clipped, dt0, self.max_steps)
+        return StepPlan(solver, clipped, h, self.max_steps)
 
     @property
     def _error_order(self) -> float:
@@ -189,11 +195,21 @@ class ProjectedRungeKutta(diffrax.AbstractAdaptiveSolver):
         return y1, error, dense, None, diffrax.RESULTS.successful
 
 
+def _worst_lane(error: LaneState) -> Array:
+    """The root mean square over what a lane integrates, of the lane where it is largest."""
+    leaves = jax.tree.leaves((error.pose, error.vel, error.omega, error.aux, error.work))
+    lanes = error.work.shape[-1]
+    parts = [leaf.reshape(-1, lanes) for leaf in leaves]
+    squares = sum(jnp.sum(part * part, axis=0) for part in parts)
+    mean = squares / sum(part.shape[0] for part in parts)
+    positive = mean > 0
+    return jnp.max(jnp.where(positive, jnp.sqrt(jnp.where(positive, mean, 1.0)), 0.0))
+
+
 def _failures(y: LaneState, gap: Array) -> tuple[Array, Array]:
     """Which lanes failed, and why."""
     finite = jnp.ones_like(gap, dtype=bool)
     for leaf in jax.tree.leaves((y.pose, y.vel, y.omega, y.aux, y.work)):
         finite = finite & jnp.all(jnp.isfinite(leaf), axis=tuple(range(leaf.ndim - 1)))
-    opened = ~(gap <= tolerances(gap.dtype).failed)
     code = jnp.where(finite, float(Status.CONSTRAINTS_OPEN), float(Status.DIVERGED))
-    return ~finite | opened, code.astype(gap.dtype)
+    return ~finite | is_open(y, gap), code.astype(gap.dtype)

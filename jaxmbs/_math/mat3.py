@@ -73,19 +73,25 @@ class Sym3:
         )
 
     def inverse(self) -> "Sym3":
-        """By cofactors: the matrices here are inertia tensors, which are well conditioned and positive."""
-        cxx = self.yy * self.zz - self.yz * self.yz
-        cxy = self.xz * self.yz - self.xy * self.zz
-        cxz = self.xy * self.yz - self.xz * self.yy
-        d = 1.0 / (self.xx * cxx + self.xy * cxy + self.xz * cxz)
-        return Sym3(
-            cxx * d,
-            (self.xx * self.zz - self.xz * self.xz) * d,
-            (self.xx * self.yy - self.xy * self.xy) * d,
-            cxy * d,
-            cxz * d,
-            (self.xy * self.xz - self.xx * self.yz) * d,
+        """By cofactors: the matrices here are inertia tensors, which are well conditioned and positive.
+
+        They are scaled by their trace first, so that the determinant of a small one does not vanish in float32.
+        """
+        scale = 1.0 / (self.xx + self.yy + self.zz)
+        s = self * scale
+        cxx = s.yy * s.zz - s.yz * s.yz
+        cxy = s.xz * s.yz - s.xy * s.zz
+        cxz = s.xy * s.yz - s.xz * s.yy
+        d = scale / (s.xx * cxx + s.xy * cxy + s.xz * cxz)
+        cofactors = Sym3(
+            cxx,
+            s.xx * s.zz - s.xz * s.xz,
+            s.xx * s.yy - s.xy * s.xy,
+            cxy,
+            cxz,
+            s.xy * s.xz - s.xx * s.yz,
         )
+        return cofactors * d
 
     def rotated(self, rot: Mat3) -> "Sym3":
         """The tensor in parent axes: rot S rot^T."""

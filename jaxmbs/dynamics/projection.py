@@ -22,7 +22,7 @@ class Tolerances:
 
     - closed: gaps below this are left as they are by assembly.
     - rounding: relative to the largest coordinate (at least 1): what iterations aim at.
-    - failed: a gap that remains above this is a failure.
+    - failed: relative to the largest coordinate too: a gap that remains above this is a failure.
     """
 
     closed: float
@@ -50,6 +50,16 @@ def difference(to: Pose, start: Pose) -> Array:
 def largest(rows: Array) -> Array:
     """The largest absolute value over rows, (lanes,)."""
     return jnp.max(jnp.abs(rows), axis=0, initial=0.0)
+
+
+def extent(y: LaneState) -> Array:
+    """The largest coordinate, at least 1 m, (lanes,): what rounding of positions is relative to."""
+    return jnp.maximum(1.0, jnp.max(jnp.abs(y.pose.pos.array()), axis=(0, 1)))
+
+
+def is_open(y: LaneState, gap: Array) -> Array:
+    """Whether a gap is a failure; also true for a gap that is not a number."""
+    return ~(gap <= tolerances(gap.dtype).failed * extent(y))
 
 
 def _linearise(system: System, y: LaneState, now: Context) -> tuple[Rows, ConstraintSolver]:
@@ -81,7 +91,7 @@ def _nearest(system: System, now: Context, y: LaneState, assembly: bool) -> tupl
     limit = tolerances(y.work.dtype)
     still = 1e-13 if y.work.dtype == jnp.float64 else 1e-6
     velocity = _velocity(system, y)
-    size = jnp.maximum(1.0, jnp.max(jnp.abs(y.pose.pos.array()), axis=(0, 1)))
+    size = extent(y)
 
     def body(carry: tuple) -> tuple:
         pose, v, gap, done, iteration = carry

@@ -106,9 +106,12 @@ def linearised_rows(system: System, bodies: BodyKinematics, y: LaneState, contex
     return Rows(*(jnp.concatenate(part) for part in parts))
 
 
-def residuals(system: System, bodies: BodyKinematics, y: LaneState, context: Context) -> Array:
-    """Only the residuals, (rows, lanes): metres for translations, radians (or sines) for rotations."""
-    return linearised_rows(system, bodies, y, context).residual
+def spread_rows(rows: Rows, plan: RowPlan, body_count: int) -> Array:
+    """The Jacobian of all rows as one array (rows, bodies, 6, lanes); what acts on the world is left out."""
+    bodies = np.arange(body_count)[None]
+    first = jnp.asarray(plan.body1[:, None] == bodies, rows.residual.dtype)[:, :, None, None]
+    second = jnp.asarray(plan.body2[:, None] == bodies, rows.residual.dtype)[:, :, None, None]
+    return first * rows.jacobian1[:, None] + second * rows.jacobian2[:, None]
 
 
 def _six(linear, angular, shape: tuple[int, int]) -> Array:

@@ -12,11 +12,10 @@ import dataclasses
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 
 from jaxmbs._math import Sym3, Vec3
-from jaxmbs.dynamics.rows import RowPlan, Rows
+from jaxmbs.dynamics.rows import RowPlan, Rows, spread_rows
 
 
 @jax.tree_util.register_dataclass
@@ -78,11 +77,7 @@ def proximal_constants(dtype: jnp.dtype) -> tuple[float, int]:
 
 def factorise(rows: Rows, plan: RowPlan, inverse: InverseInertia) -> ConstraintSolver:
     """Form and factor the system of all rows."""
-    bodies = inverse.mass.shape[0]
-    one_hot = np.arange(bodies)[None]
-    first = jnp.asarray(plan.body1[:, None] == one_hot, rows.residual.dtype)[:, :, None, None]
-    second = jnp.asarray(plan.body2[:, None] == one_hot, rows.residual.dtype)[:, :, None, None]
-    jacobian = first * rows.jacobian1[:, None] + second * rows.jacobian2[:, None]
+    jacobian = spread_rows(rows, plan, inverse.mass.shape[0])
     spread = inverse.times(jacobian)
     matrix = jnp.einsum("rbcl,sbcl->lrs", jacobian, spread, precision=jax.lax.Precision.HIGHEST)
     matrix, scale = unit_diagonal(matrix)

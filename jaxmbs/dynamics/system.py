@@ -88,7 +88,7 @@ def make_system(model: Model, inputs: Inputs, batch: tuple[int, ...]) -> System:
     inverse = jax.tree.map(lambda leaf: jnp.where(moving, leaf, 0.0), inertia.inverse())
     return System(
         model=lanes,
-        inputs=to_lanes(inputs, inputs.leaf_ndims(), batch),
+        inputs=inputs.to_lanes(batch),
         anchors=anchors,
         inertia=inertia,
         inverse_mass=lanes.bodies.inverse_mass(),
@@ -101,7 +101,7 @@ def common_batch(model: Model, inputs: Inputs, state: State | None) -> tuple[int
 
     **Raises** `ValueError` when they do not fit.
     """
-    shapes = [model.batch_shape, batch_shape(inputs, inputs.leaf_ndims())]
+    shapes = [model.batch_shape, inputs.batch_shape()]
     if state is not None:
         shapes.append(batch_shape(state, state.core_ndims()))
     try:
@@ -205,4 +205,4 @@ def context(system: System, time: Array, selector: Array, y: LaneState) -> Conte
         lambda: jax.tree.map(lambda leaf: jnp.moveaxis(leaf, -1, 0), state_of_lanes(y)),
     )
     functions = system.model.functions.evaluate(time, selector, function_inputs(system.model, values, time))
-    return Context(time, functions, {name: value for name, (value, _) in values.items()})
+    return Context(time, functions, {name: item.value for name, item in values.items()})
