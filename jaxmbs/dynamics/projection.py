@@ -96,8 +96,8 @@ def _nearest(system: System, now: Context, y: LaneState, assembly: bool) -> tupl
     def body(carry: tuple) -> tuple:
         pose, v, gap, done, iteration = carry
         rows, solver = _linearise(system, dataclasses.replace(y, pose=pose), now)
-        delta, _ = solver.constrain(difference(y.pose, pose), -rows.residual)
-        new_v, _ = solver.constrain(velocity, -rows.rate)
+        cases = [(difference(y.pose, pose), -rows.residual), (velocity, -rows.rate)]
+        (delta, _), (new_v, _) = solver.constrain_all(cases)
         new_gap = largest(rows.residual)
         new_pose = retract(pose, delta)
         finished = new_gap <= limit.rounding * size

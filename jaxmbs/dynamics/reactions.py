@@ -98,7 +98,9 @@ def reactions(system: System, motion: Motion) -> Reactions:
     places = _element_places(plan)
     same = (places[:, None] == places[None]).astype(np.float64)
     gram = jnp.einsum("rcl,scl->lrs", weighted, weighted, precision=jax.lax.Precision.HIGHEST)
-    factor = jnp.linalg.cholesky(gram * jnp.asarray(same, gram.dtype)[None])
+    # the zero orders this factorisation after the solve for the motion, see `ConstraintSolver.constrain_all`
+    after = jax.lax.stop_gradient(0.0 * motion.multipliers[0])[:, None, None]
+    factor = jnp.linalg.cholesky(gram * jnp.asarray(same, gram.dtype)[None] + after)
     multipliers = _minimum_norm(system, motion, factor)
     force, torque = [], []
     for place, constraint in system.constraints():
@@ -130,7 +132,7 @@ def _minimum_norm(system: System, motion: Motion, factor: Array) -> Array:
     scaled = jax.scipy.linalg.solve_triangular(factor, jnp.moveaxis(flat, -1, 0), lower=True)
     matrix = jnp.einsum("lrj,lrk->ljk", scaled, scaled, precision=jax.lax.Precision.HIGHEST)
     matrix, size = unit_diagonal(matrix)
-    z = size * proximal_solve(matrix, proximal_factor(matrix), size * wrench)
+    z = size * proximal_solve(matrix, proximal_factor(matrix), (size * wrench)[..., None])[..., 0]
     mu = jnp.einsum("lrk,lk->lr", scaled, z, precision=jax.lax.Precision.HIGHEST)
     multipliers = jax.scipy.linalg.solve_triangular(factor, mu[..., None], lower=True, trans="T")
     return jnp.moveaxis(multipliers[..., 0], 0, -1)
