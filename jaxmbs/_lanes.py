@@ -31,10 +31,9 @@ def check_shapes(tree: object, shapes: tuple[tuple[int, ...], ...]) -> None:
     for (path, leaf), shape in zip(leaves, shapes, strict=True):
         if leaf.shape[max(0, leaf.ndim - len(shape)) :] != shape:
             name = jax.tree_util.keystr(path, simple=True, separator=".")
-            want = ", ".join(map(str, shape))
             raise ValueError(
-                f"{name} has the shape {leaf.shape}, but needs ({want}) after any batch axes; "
-                f"for one value per instance, give the batch axes first: values.reshape(-1{', 1' * len(shape)})"
+                f"{name} has the shape {leaf.shape}, but needs {shape} after any batch axes; for one value per "
+                f"instance, give it the shape {('instances', *shape)}"
             )
 
 

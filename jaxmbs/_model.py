@@ -164,7 +164,7 @@ def stack(models: list[Model]) -> Model:
         raise ValueError("stack needs at least one model")
     functions = merged_kinks([model.functions for model in models])
     models = [dataclasses.replace(m, functions=f) for m, f in zip(models, functions, strict=True)]
-    structures = {jax.tree.structure(model) for model in models}
+    structures = {jax.tree.structure(dataclasses.replace(model, leaf_shapes=())) for model in models}
     if len(structures) > 1:
         raise ValueError("the models differ in structure (elements, names or connections), not only in numbers")
     if len({core_shapes(model) for model in models}) > 1:

@@ -202,7 +202,7 @@ def test_vmap_equals_the_native_batch() -> None:
 
 def test_a_leaf_of_a_wrong_shape_is_named() -> None:
     model = eqx.tree_at(lambda m: m.bodies.mass, ball(), jnp.ones(3))
-    with pytest.raises(ValueError, match=r"bodies\.mass has the shape \(3,\), but needs \(1\) after any batch axes"):
+    with pytest.raises(ValueError, match=r"bodies\.mass has the shape \(3,\), but needs \(1,\) after any batch axes"):
         mbs.simulate(model, t1=1.0, dt=0.1)
 
 

@@ -55,7 +55,6 @@ def _quantities(arguments: Arguments, time: Array) -> dict[str, Any]:
     found: dict[str, Any] = {
         "acceleration": motion.acceleration,
         "multipliers": motion.multipliers,
-        "work": motion.work_rate,
         "rows": (motion.rows.residual, motion.rows.rate, motion.rows.bias),
     }
     for place, force in system.forces():
@@ -96,13 +95,30 @@ def _arguments(axes: str, dtype: str, names: tuple[str, ...]) -> tuple[Arguments
     return (model, state, inputs_of(model)), time
 
 
+#: Fields (elements, points, ...) with the points of tables.
+TABLES = ("spring_curve", "damping_curve", "map_deformation", "map_velocity")
+
+
+def _padded(table: np.ndarray) -> np.ndarray:
+    """Where a point is a copy of its neighbour: tables are padded so, and copies may not move apart."""
+    points = table.reshape(*table.shape[:2], -1)
+    copies = np.all(points[:, 1:] == points[:, :-1], axis=-1)
+    none = np.zeros((table.shape[0], 1), bool)
+    either = np.concatenate([none, copies], axis=1) | np.concatenate([copies, none], axis=1)
+    return either.reshape(*table.shape[:2], *[1] * (table.ndim - 2))
+
+
 def _direction(arguments: Arguments, seed: int = 0) -> Arguments:
+    """A random direction in the space of all numbers."""
     rng = np.random.default_rng(seed)
 
-    def one(leaf: Any) -> Any:
-        return jnp.asarray(rng.normal(size=leaf.shape), leaf.dtype)
+    def one(path: Any, leaf: Any) -> Any:
+        direction = rng.normal(size=leaf.shape)
+        if getattr(path[-1], "name", None) in TABLES:
+            direction = np.where(_padded(np.asarray(leaf)), 0.0, direction)
+        return jnp.asarray(direction, leaf.dtype)
 
-    return jax.tree.map(one, eqx.filter(arguments, eqx.is_inexact_array))
+    return jax.tree_util.tree_map_with_path(one, eqx.filter(arguments, eqx.is_inexact_array))
 
 
 def _assert_finite(tree: Any, what: str) -> None:

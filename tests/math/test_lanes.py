@@ -81,8 +81,8 @@ def test_check_names_the_leaf() -> None:
     with pytest.raises(ValueError) as error:
         check_shapes(wrong, shapes)
     assert str(error.value) == (
-        "part.b has the shape (5,), but needs (2) after any batch axes; "
-        "for one value per instance, give the batch axes first: values.reshape(-1, 1)"
+        "part.b has the shape (5,), but needs (2,) after any batch axes; for one value per instance, "
+        "give it the shape ('instances', 2)"
     )
     with pytest.raises(ValueError, match=r"^a has the shape \(3,\), but needs \(2, 3\)"):
         check_shapes({"a": jnp.zeros(3), "b": jnp.zeros(2)}, shapes)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from jaxmbs import ModelDescription
+from tests.systems.order import integrate
 from tests.systems.planar import XZ, Plane, add_bar, add_hinge, direction
 
 
@@ -36,6 +37,33 @@ class FourBar:
         coupler = float(np.arctan2(gap[1], gap[0]) + lift)
         end = tip + self.coupler * direction(coupler) - [self.ground, 0.0]
         return {"crank": crank, "coupler": coupler, "rocker": float(np.arctan2(end[1], end[0]))}
+
+    def effective_inertia(self, crank: float) -> float:
+        """Twice the kinetic energy over the square of the crank's rate [kg m2]."""
+        angle = self.angles(crank)
+        coupler, rocker = angle["coupler"], angle["rocker"]
+        spread = np.sin(rocker - coupler)
+        # rates of coupler and rocker for a unit rate of the crank
+        to_coupler = self.crank * np.sin(crank - rocker) / (self.coupler * spread)
+        to_rocker = self.crank * np.sin(crank - coupler) / (self.rocker * spread)
+        mid = self.crank * direction(crank + np.pi / 2)
+        mid = mid + 0.5 * self.coupler * to_coupler * direction(coupler + np.pi / 2)
+        turning = (self.crank**3 + self.rocker**3 * to_rocker**2) / 3 + self.coupler**3 * to_coupler**2 / 12
+        return float(turning + self.coupler * mid @ mid)
+
+    def crank_angle(self, time: float) -> float:
+        """The crank angle from the equation of one coordinate, J x'' + J' x'^2 / 2 + V' = 0, without any joint."""
+        tiny = 1e-5
+
+        def acceleration(t: float, x: np.ndarray, v: np.ndarray) -> np.ndarray:
+            angle = float(x[0])
+            slopes = [
+                (function(angle + tiny) - function(angle - tiny)) / (2 * tiny)
+                for function in (self.effective_inertia, self.energy)
+            ]
+            return -(0.5 * slopes[0] * v**2 + slopes[1]) / self.effective_inertia(angle)
+
+        return float(integrate(acceleration, np.array([self.start]), np.zeros(1), time, round(2000 * time))[0])
 
     def energy(self, crank: float) -> float:
         """The potential energy of the bars at rest [J]; zero at the height of the ground pivots."""
