@@ -41,6 +41,8 @@ def check_inertia(inertia: np.ndarray) -> str | None:
     """
     if inertia.shape != (3, 3) or not np.all(np.isfinite(inertia)):
         return "the inertia tensor needs 3 x 3 finite numbers"
+    if not np.allclose(inertia, inertia.T, rtol=1e-9, atol=0):
+        return "the inertia tensor is not symmetric"
     moments = np.linalg.eigvalsh(0.5 * (inertia + inertia.T))
     if moments[0] <= 0:
         return f"a principal moment is not positive ({moments[0]:g})"

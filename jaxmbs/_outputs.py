@@ -73,7 +73,7 @@ def _evaluate(
     everything = (*batch, times.shape[0])
     model = _with_time_axis(model, model.leaf_ndims)
     system = make_system(model, inputs.with_time_axis(), everything)
-    y = state_to_lanes(states, everything)
+    y = state_to_lanes(model, states, everything)
     time, selector = (jnp.broadcast_to(t, everything).reshape(1, -1) for t in (times, before))
     motion = solve_motion(system, time, selector, y)
     found = reactions(system, motion)

@@ -153,7 +153,7 @@ def _initial_state(model: Model, inputs: Inputs, t0: Array, batch: tuple[int, ..
 def _assemble_state(
     model: Model, inputs: Inputs, state: State, t0: Array, batch: tuple[int, ...]
 ) -> tuple[State, Array]:
-    y, gap = assemble(make_system(model, inputs, batch), t0.reshape(1, 1), state_to_lanes(state, batch))
+    y, gap = assemble(make_system(model, inputs, batch), t0.reshape(1, 1), state_to_lanes(model, state, batch))
     return from_lanes(state_of_lanes(y), batch), gap.reshape(batch)
 
 
@@ -174,7 +174,7 @@ def _run(
     interpolate: bool,
 ) -> tuple[State, Array, Array, Array, Array]:
     system = make_system(model, inputs, batch)
-    y0 = initial_lanes(model, batch) if state is None else state_to_lanes(state, batch)
+    y0 = initial_lanes(model, batch) if state is None else state_to_lanes(model, state, batch)
     y0, gap = assemble(system, grid[0].reshape(1, 1), y0)
     broken = is_open(y0, gap)
     code = jnp.where(broken, float(Status.ASSEMBLY_FAILED), 0.0).astype(gap.dtype)

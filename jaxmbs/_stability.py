@@ -109,7 +109,7 @@ def _tangent_basis(jacobian: np.ndarray, inverse: np.ndarray) -> np.ndarray:
 
 def _modal(force: AbstractForce, local: np.ndarray, basis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Stiffness and damping of every element of a stack in the tangent basis, each (elements, motions, motions)."""
-    bodies = np.concatenate([basis.reshape(-1, 6, basis.shape[1]), np.zeros((1, 6, basis.shape[1]))])
+    bodies = np.concatenate([basis.reshape(basis.shape[0] // 6, 6, basis.shape[1]), np.zeros((1, 6, basis.shape[1]))])
     pairs = np.concatenate([bodies[np.array(force.body1)], bodies[np.array(force.body2)]], axis=1)
     stiffness, damping = local[:, :, :12], local[:, :, 12:]
     return tuple(np.einsum("eia,eij,ejb->eab", pairs, part, pairs) for part in (stiffness, damping))
@@ -160,7 +160,7 @@ def _linearised(
       their two small motions and their two velocities.
     """
     system = make_system(model, inputs, batch)
-    y = initial_lanes(model, batch) if state is None else state_to_lanes(state, batch)
+    y = initial_lanes(model, batch) if state is None else state_to_lanes(model, state, batch)
     now = context(system, t0.reshape(1, 1), t0.reshape(1, 1), y)
     bodies = kinematics(system, y)
     count, lanes = model.bodies.count, y.work.shape[-1]

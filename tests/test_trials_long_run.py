@@ -1,17 +1,17 @@
-"""A minute at steps of 1 ms (`shared/reference/trials.md`: D10): loops neither open nor drift, with default settings."""
+"""A minute at steps of 1 ms: loops neither open nor drift, with default settings (trial case D10)."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.systems import Run, jansen, rotation
-from tests.systems.four_bar import FourBar
-from tests.systems.gap import revolute_gap
-from tests.systems.planar import XZ, wrapped
 
 from jaxmbs import ModelDescription
 from jaxmbs._check import check_model
 from jaxmbs.loaders import describe
+from tests.systems import Run, jansen, rotation
+from tests.systems.four_bar import FourBar
+from tests.systems.gap import revolute_gap
+from tests.systems.planar import XZ, wrapped
 
 
 END, STEP, SAVE = 60.0, 1e-3, 0.1

@@ -75,6 +75,12 @@ class System(eqx.Module):
         return list(enumerate(self.model.forces, start=len(self.model.constraints)))
 
 
+def _still(model: Model, vel: Vec3, omega: Vec3) -> tuple[Vec3, Vec3]:
+    """The velocities, zero for fixed bodies."""
+    moving = model.bodies.moving
+    return vel.where(moving, Vec3.zeros(vel.x)), omega.where(moving, Vec3.zeros(omega.x))
+
+
 def make_system(model: Model, inputs: Inputs, batch: tuple[int, ...]) -> System:
     """Put a model in lanes and derive the body-frame anchors from the poses at t = 0."""
     lanes = to_lanes(model, model.leaf_ndims, batch)
@@ -126,8 +132,8 @@ def with_world(tree: Any) -> Any:
     )
 
 
-def state_to_lanes(state: State, batch: tuple[int, ...]) -> LaneState:
-    """A state for the kernel, with every lane present in every leaf."""
+def state_to_lanes(model: Model, state: State, batch: tuple[int, ...]) -> LaneState:
+    """A state for the kernel, with every lane present in every leaf; fixed bodies do not move."""
     full = jax.tree.map(
         lambda leaf, ndim: jnp.broadcast_to(leaf, batch + leaf.shape[leaf.ndim - ndim :]),
         state,
@@ -135,10 +141,11 @@ def state_to_lanes(state: State, batch: tuple[int, ...]) -> LaneState:
     )
     lanes = to_lanes(full, state.core_ndims(), batch)
     work = lanes.work
+    vel, omega = _still(model, Vec3.of(lanes.vel), Vec3.of(lanes.omega))
     return LaneState(
         pose=Pose(Vec3.of(lanes.pos), Quat.of(lanes.quat).normalised()),
-        vel=Vec3.of(lanes.vel),
-        omega=Vec3.of(lanes.omega),
+        vel=vel,
+        omega=omega,
         aux=list(lanes.aux),
         work=work,
         failure=jnp.zeros_like(work[:2]),
@@ -161,21 +168,19 @@ def initial_lanes(model: Model, batch: tuple[int, ...]) -> LaneState:
     """The state that the model file gives, before assembly."""
     bodies = to_lanes(model, model.leaf_ndims, batch).bodies
     rest = bodies.rest()
-    moving = jnp.asarray(bodies.moving)
     turn = rest.ref.quat.matrix()
     omega = turn @ Vec3.of(bodies.omega)
     vel = Vec3.of(bodies.vel) + omega.cross(turn @ Vec3.of(bodies.com_pos))
-    none = Vec3.zeros(vel.x)
     lanes = 1
     for size in batch:
         lanes *= size
-    local = rest.com.quat.matrix().transposed_times(omega)
+    vel, local = _still(model, vel, rest.com.quat.matrix().transposed_times(omega))
     zeros = [jnp.zeros((e.count, e.aux_count, lanes), model.dtype) for e in (*model.constraints, *model.forces)]
     work = jnp.zeros((3, lanes), model.dtype)
     y = LaneState(
         pose=rest.com,
-        vel=vel.where(moving, none),
-        omega=local.where(moving, Vec3.zeros(local.x)),
+        vel=vel,
+        omega=local,
         aux=zeros,
         work=work,
         failure=jnp.zeros_like(work[:2]),

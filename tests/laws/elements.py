@@ -290,10 +290,10 @@ def random_states(model: mbs.Model, lanes: int = LANES, seed: int = 0) -> mbs.St
     """States of the oblique catalogue, `lanes` on a leading batch axis.
 
     Each pair of bodies is moved as a whole by an arbitrary rigid motion; then body a moves relative to body b: up to
-    0.15 m and 1 rad about the element's place. Exceptions keep to where the laws hold: the rows of a UNIVERSAL joint are
-    moment-balanced only when its centres coincide; rows that keep axes perpendicular lose their rank when these become
-    parallel, so there half a radian is enough; and an RSDA (other than "rsda off axis") is conservative only when its
-    axes coincide, so its bodies turn about the axis alone, by up to three turns.
+    0.15 m and 1 rad about the element's place. Exceptions keep to where the laws hold: the rows of a UNIVERSAL joint
+    are moment-balanced only when its centres coincide; rows that keep axes perpendicular lose their rank when these
+    become parallel, so there half a radian is enough; and an RSDA (other than "rsda off axis") is conservative only
+    when its axes coincide, so its bodies turn about the axis alone, by up to three turns.
     """
     rng = np.random.default_rng(seed)
     rest_pos, rest_quat = rest_poses(model)

@@ -30,7 +30,7 @@ def inputs_of(model: mbs.Model) -> Inputs:
 def in_lanes(model: mbs.Model, inputs: Inputs, state: mbs.State, time: Array) -> tuple[System, LaneState, Array]:
     """The kernel's view of a model, of states on one leading batch axis and of a time for each."""
     batch = time.shape
-    return make_system(model, inputs, batch), state_to_lanes(state, batch), time.reshape(1, -1)
+    return make_system(model, inputs, batch), state_to_lanes(model, state, batch), time.reshape(1, -1)
 
 
 def six_of(wrench: Wrench, shape: tuple[int, int]) -> Array:
@@ -67,7 +67,10 @@ def evaluate(model: mbs.Model, inputs: Inputs, state: mbs.State, time: Array) ->
         return kinetic_energy(system, bodies), potential_energy(system, bodies, y)
 
     _, energy_rate = jax.jvp(energies, (y,), (rate,))
-    velocity, _ = motion.solver.constrain(six(body.vel, body.omega), -motion.rows.rate)
+    # the zeros order the solves one after the other, see `ConstraintSolver.constrain_all`
+    zero = 0.0 * jnp.sum(motion.acceleration)
+    velocity, _ = motion.solver.constrain(six(body.vel, body.omega) + zero, -motion.rows.rate)
+    after = dataclasses.replace(state, vel=state.vel + 0.0 * jnp.sum(velocity))
     spin = body.rot.transposed_times(Vec3.of(velocity[:, 3:]))
     wrenches, power, stored = {}, {}, {}
     for place, force in system.forces():
@@ -78,7 +81,7 @@ def evaluate(model: mbs.Model, inputs: Inputs, state: mbs.State, time: Array) ->
         stored[name] = _stored_power(system, place, force, y, first, second)
     return {
         # what a result holds, by name, lanes leading
-        "outputs": evaluate_outputs(model, inputs, time, time, state),
+        "outputs": evaluate_outputs(model, inputs, time, time, after),
         # the nearest velocities that the constraints allow, as State fields
         "vel": jnp.moveaxis(velocity[:, :3], -1, 0),
         "omega": jnp.moveaxis(spin.array(), -1, 0),

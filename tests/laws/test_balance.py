@@ -3,15 +3,13 @@
 import numpy as np
 import pytest
 
+from jaxmbs.dynamics.rows import row_plan
 from tests.laws.elements import BUSHINGS, GROUPS, LANES, UNDAMPED
 from tests.laws.evaluation import Sample, sample
-from jaxmbs.dynamics.rows import row_plan
 
 
-#: Types of force that act between two bodies (the loads come from outside).
-PAIRS = ("Tsda", "Rsda", "Bushing")
+#: Relative rounding of some hundred operations in float64.
 EXACT = 1e-12
-"""Relative rounding of some hundred operations in float64."""
 
 
 def _moment(point: np.ndarray, pos: np.ndarray, wrench: np.ndarray) -> np.ndarray:
@@ -23,8 +21,13 @@ def _points() -> np.ndarray:
     return np.random.default_rng(2).uniform(-5, 5, (3, 3, LANES))
 
 
-def _assert_balanced(pos1: np.ndarray, wrench1: np.ndarray, pos2: np.ndarray, wrench2: np.ndarray, names: list) -> None:
-    """Wrenches (n, 6, lanes) about the COM positions (n, 3, lanes) of two bodies cancel, about any point."""
+#: COM positions (n, 3, lanes) of body1, wrenches (n, 6, lanes) on it, and the same of body2.
+Pairs = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+def _assert_balanced(pairs: Pairs, names: list[str]) -> None:
+    """Wrenches on two bodies cancel, about any point."""
+    pos1, wrench1, pos2, wrench2 = pairs
     size = np.max(np.abs(wrench1), axis=(1, 2))
     assert np.all(size > 1e-3), f"nothing acts: {[name for name, s in zip(names, size, strict=True) if s <= 1e-3]}"
     _assert_small(wrench1[:, :3] + wrench2[:, :3], size, names)
@@ -33,7 +36,7 @@ def _assert_balanced(pos1: np.ndarray, wrench1: np.ndarray, pos2: np.ndarray, wr
         _assert_small(_moment(point, pos1, wrench1) + _moment(point, pos2, wrench2), 10 * size, names)
 
 
-def _assert_small(values: np.ndarray, size: np.ndarray, names: list) -> None:
+def _assert_small(values: np.ndarray, size: np.ndarray, names: list[str]) -> None:
     worst = np.max(np.abs(values), axis=tuple(range(1, values.ndim)))
     bad = {name: (w, s) for name, w, s in zip(names, worst, size, strict=True) if not w <= EXACT * s}
     assert not bad, f"element: (sum, size of the terms): {bad}"
@@ -43,7 +46,7 @@ def _stack(group: Sample, name: str):
     return next(force for force in group.model.forces if type(force).__name__ == name)
 
 
-def _wrenches(group: Sample, name: str, chosen: list[int]) -> tuple[np.ndarray, ...]:
+def _wrenches(group: Sample, name: str, chosen: list[int]) -> Pairs:
     stack, pos = _stack(group, name), group.result["pos"]
     on1, on2 = group.result["wrenches"][name]
     index1, index2 = np.array(stack.body1)[chosen], np.array(stack.body2)[chosen]
@@ -54,7 +57,7 @@ def _wrenches(group: Sample, name: str, chosen: list[int]) -> tuple[np.ndarray, 
 def test_forces_between_bodies_balance(group: str, name: str):
     data = sample(group)
     names = _stack(data, name).names
-    _assert_balanced(*_wrenches(data, name, list(range(len(names)))), list(names))
+    _assert_balanced(_wrenches(data, name, list(range(len(names)))), list(names))
 
 
 def test_bushing_forces_balance():
@@ -64,7 +67,7 @@ def test_bushing_forces_balance():
     pos1, on1, pos2, on2 = _wrenches(data, "Bushing", list(range(len(names))))
     _assert_small(on1[:, :3] + on2[:, :3], np.max(np.abs(on1), axis=(1, 2)), list(names))
     isotropic = names.index("bushing isotropic")
-    _assert_balanced(*_wrenches(data, "Bushing", [isotropic]), ["bushing isotropic"])
+    _assert_balanced(_wrenches(data, "Bushing", [isotropic]), ["bushing isotropic"])
     # and the law is not balanced otherwise, as SEMANTICS says of Chrono's
     point = _points()[0]
     gap = _moment(point, pos1, on1) + _moment(point, pos2, on2)
@@ -86,14 +89,13 @@ def test_reactions_balance(group: str):
     names = [f"{data.model.constraints[s].names[e]}, row {k}" for s, e, k in zip(plan.stack, plan.element, plan.kind)]
     multipliers = result["multipliers"][:, None]
     pos = result["pos"]
-    _assert_balanced(
-        pos[plan.body1], result["jacobian1"] * multipliers, pos[plan.body2], result["jacobian2"] * multipliers, names
-    )
+    on1, on2 = result["jacobian1"] * multipliers, result["jacobian2"] * multipliers
+    _assert_balanced((pos[plan.body1], on1, pos[plan.body2], on2), names)
 
 
 @pytest.mark.parametrize("group", ["constraints", "motors"])
 def test_reported_reactions_are_those_of_the_rows(group: str):
-    """`joint_force`, `joint_torque` (about the joint's origin) as a wrench about the COM equal the sum of J2^T lambda."""
+    """The forces of the results are the sums of J2^T lambda over the rows of an element."""
     data = sample(group)
     plan, result, outputs = row_plan(data.model), data.result, data.result["outputs"]
     joints = [s for s, c in enumerate(data.model.constraints) if type(c).__name__ in ("FrameJoint", "UniversalJoint")]

@@ -1,4 +1,4 @@
-"""Gradients with respect to states, inputs and all numbers of a model: right, and finite where formulas are singular."""
+"""Gradients by states, inputs and all numbers of a model: right, and finite where formulas are singular."""
 
 from collections.abc import Callable
 from typing import Any

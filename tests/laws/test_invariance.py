@@ -126,7 +126,7 @@ def _as_float32(tree: Any) -> Any:
 
 
 def _conditions(here: Sample) -> np.ndarray:
-    """For every body the condition number of J M^-1 J^T of its element, scaled to a unit diagonal: worst of all lanes."""
+    """For every body the condition number of the scaled J M^-1 J^T of its element: the worst of all lanes."""
     bodies, plan = here.model.bodies, row_plan(here.model)
     rot = matrix(np.asarray(here.state.quat))
     xx, yy, zz, xy, xz, yz = np.moveaxis(np.asarray(bodies.inertia), -1, 0)

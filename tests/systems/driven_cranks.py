@@ -62,13 +62,15 @@ class DrivenCranks(AbstractSystem):
             "pushed": 0.5 * self.torque / self.inertia * time**2,
             "swung": self.amplitude * np.sin(pulse * time),
         }
-        quats = {("body_quat", name): rotation.about([0, 0, 1], turn) for name, turn in turns.items()}
+        known: dict[tuple[str, str | None], np.ndarray] = {
+            ("body_quat", name): rotation.about([0, 0, 1], turn) for name, turn in turns.items()
+        }
         effort = -self.inertia * pulse**2 * turns["swung"]
         # the work of the FORCE motor is torque times angle; the SINE motor gives and takes back kinetic energy
         swinging = 0.5 * self.inertia * (self.amplitude * pulse * np.cos(pulse * time)) ** 2
         work = self.torque * turns["pushed"] + swinging - swinging[0]
         axis = np.array([0.0, 0.0, 1.0])
-        return quats | {
+        return known | {
             ("motor_pos", "drive_forward"): time,
             ("motor_pos", "drive_backward"): time,
             ("motor_vel", "drive_backward"): np.ones_like(time),

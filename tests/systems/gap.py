@@ -1,10 +1,10 @@
 """How far joints are open, from the poses alone and in NumPy."""
 
 import numpy as np
-from tests.systems import rotation
-from tests.systems.run import Run
 
 from jaxmbs import ModelDescription
+from tests.systems import rotation
+from tests.systems.run import Run
 
 
 def revolute_gap(description: ModelDescription, run: Run) -> np.ndarray:

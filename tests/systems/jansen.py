@@ -3,7 +3,9 @@
 import numpy as np
 
 
-_LENGTHS = dict(zip("abcdefghijklm", (38, 41.5, 39.3, 40.1, 55.8, 39.4, 36.7, 65.7, 49, 50, 61.9, 7.8, 15), strict=True))
+_LENGTHS = dict(
+    zip("abcdefghijklm", (38, 41.5, 39.3, 40.1, 55.8, 39.4, 36.7, 65.7, 49, 50, 61.9, 7.8, 15), strict=True)
+)
 
 
 def _meet(first: np.ndarray, radius1: float, second: np.ndarray, radius2: float, side: float) -> np.ndarray:

@@ -4,9 +4,9 @@ import dataclasses
 from collections.abc import Callable
 
 import numpy as np
-from tests.systems.planar import XZ, add_bar, add_hinge
 
 from jaxmbs import Actuation, FunctionDescription, ModelDescription, MotorKind
+from tests.systems.planar import XZ, add_bar, add_hinge
 
 
 def integrate(
