@@ -20,6 +20,10 @@ def _set_environment() -> None:
     added = [f"{name}={value}" for name, value in TEST_XLA_FLAGS.items() if name not in user_flags]
     if added:
         os.environ["XLA_FLAGS"] = " ".join([user_flags, *added]).strip()
+    # XLA's pool of worker threads takes its size from here. With two threads, two batched LAPACK calls of one program
+    # can wait for each other for ever (jaxlib 0.10); and the test processes share the cores anyway.
+    os.environ.setdefault("NPROC", "1")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # several test processes share one device
     os.environ.setdefault("MPLBACKEND", "agg")
 

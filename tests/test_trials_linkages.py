@@ -91,7 +91,7 @@ def test_four_bar_moves_alike_in_all_variants(variant: str) -> None:
     for joint in ("crank_pivot", "elbow", "knee", "rocker_pivot"):
         for variable in ("joint_force", "joint_torque"):
             want = first.of(variable, joint) @ turn.T
-            np.testing.assert_allclose(run.of(variable, joint), want, rtol=0, atol=1e-6, err_msg=variable)
+            np.testing.assert_allclose(run.of(variable, joint), want, rtol=0, atol=1e-9, err_msg=variable)
 
 
 def test_four_bar_has_one_degree_of_freedom_and_three_redundant_rows(variant: str) -> None:

@@ -215,14 +215,14 @@ class TestDoor:
     def test_reactions_are_those_of_least_norm(self, door: Run) -> None:
         for (name, part), want in Door().reactions(door.time).items():
             got = door.of(f"joint_{part}", name)
-            np.testing.assert_allclose(got, want, rtol=0, atol=1e-8, err_msg=f"{part} of {name}")
+            np.testing.assert_allclose(got, want, rtol=0, atol=1e-10, err_msg=f"{part} of {name}")
 
     def test_reactions_do_not_depend_on_the_history(self, door: Run) -> None:
         """A run that starts at the last pose has the same reactions at once."""
         last = jax.tree.map(lambda leaf: leaf[-1], door.solution.ys)
         again = Run(door.model, t1=1.0, dt=1e-2, save_at=[0.0, 0.3, 1.0], state=last)
         for variable in ("joint_force", "joint_torque"):
-            np.testing.assert_allclose(again.of(variable)[0], door.of(variable)[-1], rtol=0, atol=1e-8)
+            np.testing.assert_allclose(again.of(variable)[0], door.of(variable)[-1], rtol=0, atol=1e-10)
 
     def test_energy_is_constant(self, door: Run) -> None:
         assert np.ptp(door.energy_balance()) < 1e-12

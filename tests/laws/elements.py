@@ -234,8 +234,8 @@ def _places(axes: str) -> dict[str, Place]:
     for name in NAMES:
         pos, axis, other = rng.uniform(-0.5, 0.5, 3), rng.normal(size=3), rng.normal(size=3)
         across = np.cross(axis, other)
-        span, link = rng.normal(size=3), 0.4 * np.cross(axis, across)
-        span = 0.5 * span / np.linalg.norm(span)
+        span, link = rng.normal(size=3), np.cross(axis, across)
+        span, link = 0.5 * span / np.linalg.norm(span), 0.5 * link / np.linalg.norm(link)
         if axes != "oblique":
             z, x = np.eye(3)[2], np.eye(3)[0]
             pos, axis, across, link = np.zeros(3), *((z, x, x) if axes == "z" else (x, z, z))

@@ -67,10 +67,12 @@ def evaluate(model: mbs.Model, inputs: Inputs, state: mbs.State, time: Array) ->
         return kinetic_energy(system, bodies), potential_energy(system, bodies, y)
 
     _, energy_rate = jax.jvp(energies, (y,), (rate,))
-    # the zeros order the solves one after the other, see `ConstraintSolver.constrain_all`
-    zero = 0.0 * jnp.sum(motion.acceleration)
-    velocity, _ = motion.solver.constrain(six(body.vel, body.omega) + zero, -motion.rows.rate)
-    after = dataclasses.replace(state, vel=state.vel + 0.0 * jnp.sum(velocity))
+    # the zeros order the solves, and all that they factorise, see `ConstraintSolver.constrain_all`
+    velocity, _ = motion.solver.constrain(
+        six(body.vel, body.omega) + 0.0 * jnp.sum(motion.acceleration), -motion.rows.rate
+    )
+    zero = 0.0 * jnp.sum(velocity)
+    after = jax.tree.map(lambda leaf: leaf + zero, state)
     spin = body.rot.transposed_times(Vec3.of(velocity[:, 3:]))
     wrenches, power, stored = {}, {}, {}
     for place, force in system.forces():

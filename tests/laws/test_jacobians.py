@@ -141,8 +141,9 @@ def test_rates_and_bias_against_central_differences(group: str, stack: str):
     two_behind, behind, value, ahead, two_ahead = found["nearby"]
     rate = (8 * (ahead - behind) - (two_ahead - two_behind)) / (12 * STEP)
     acceleration = (16 * (ahead + behind) - (two_ahead + two_behind) - 30 * value) / (12 * STEP**2)
-    # Spins are of up to w = 6/s and rows of up to r = 10 m, so the n-th derivative is about r w^n: truncation is
-    # h^4 r w^5/30 = 3e-9 and h^4 r w^6/90 = 5e-9, rounding 1e-15/h = 1e-12 and 1e-14/h^2 = 1e-8.
+    # Spins, and speeds over the lengths of links, are of up to w = 15/s, rows of up to r = 1 m, so the n-th derivative
+    # is about r w^n: truncation is h^4 r w^5/30 = 3e-8 and h^4 r w^6/90 = 1e-7, rounding 1e-15/h = 1e-12 and
+    # 1e-15/h^2 = 1e-9.
     np.testing.assert_allclose(found["rate"], rate, rtol=0, atol=1e-7)
     np.testing.assert_allclose(found["acceleration"], acceleration, rtol=0, atol=1e-6)
 
