@@ -1,6 +1,5 @@
 """The command line: `jaxmbs run`, `jaxmbs check`, `jaxmbs schema`."""
 
-import enum
 import json
 from pathlib import Path
 from typing import Annotated
@@ -9,24 +8,14 @@ import typer
 
 from jaxmbs import __version__
 from jaxmbs.cli import check as check_command, options, run as run_command
+from jaxmbs.cli.arguments import Command, one_of, seconds
 from jaxmbs.cli.errors import BAD_INPUT, complain, did_you_mean, exit_statuses
 from jaxmbs.cli.xla import prefer_fast_compilation
 from jaxmbs.loaders import json_schema
 
 
-class Dialect(enum.Enum):
-    """What the format leaves open: the specification's answer, or that of Chrono 10."""
-
-    SEED = "seed"
-    CHRONO_10 = "chrono-10"
-
-
-class Precision(enum.Enum):
-    """Of all arrays."""
-
-    FLOAT64 = "float64"
-    FLOAT32 = "float32"
-
+DIALECTS = ("seed", "chrono-10")
+PRECISIONS = ("float64", "float32")
 
 app = typer.Typer(
     name="jaxmbs",
@@ -38,7 +27,15 @@ app = typer.Typer(
 )
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A simulation file, or a model file.", show_default=False)]
-DialectOption = Annotated[Dialect, typer.Option("--dialect", help="How to read what the format leaves open.")]
+DialectOption = Annotated[
+    str,
+    typer.Option(
+        "--dialect",
+        metavar="|".join(DIALECTS),
+        parser=one_of(*DIALECTS),
+        help="How to read what the format leaves open: as specified, or as Chrono 10 does.",
+    ),
+]
 LenientOption = Annotated[bool, typer.Option("--lenient", help="Turn unknown keys into warnings.")]
 FormatOption = Annotated[
     str | None, typer.Option("--format", metavar="NAME", help="The file's format, when it does not tell: chrono.")
@@ -64,22 +61,32 @@ def _options(
     del version
 
 
-@app.command()
+@app.command(cls=Command)
 def run(
     file: File,
     t1: Annotated[
-        float | None, typer.Option("--t1", metavar="S", help="End time in s; required when the file has none.")
+        float | None,
+        typer.Option("--t1", metavar="S", parser=seconds, help="End time in s; required when the file has none."),
     ] = None,
     dt: Annotated[
-        float | None, typer.Option("--dt", metavar="S", help="Step in s; by default the file's, else 0.001.")
+        float | None,
+        typer.Option("--dt", metavar="S", parser=seconds, help="Step in s; by default the file's, else 0.001."),
     ] = None,
     save_dt: Annotated[
         float | None,
-        typer.Option("--save-dt", metavar="S", help="Save every so many s; by default as the file, or ~1000 times."),
+        typer.Option(
+            "--save-dt",
+            metavar="S",
+            parser=seconds,
+            help="Save every so many s; by default as the file, or ~1000 times.",
+        ),
     ] = None,
     gravity: GravityOption = None,
-    dialect: DialectOption = Dialect.SEED,
-    dtype: Annotated[Precision, typer.Option("--dtype", help="Precision of the run.")] = Precision.FLOAT64,
+    dialect: DialectOption = DIALECTS[0],
+    dtype: Annotated[
+        str,
+        typer.Option("--dtype", metavar="|".join(PRECISIONS), parser=one_of(*PRECISIONS), help="Precision of the run."),
+    ] = PRECISIONS[0],
     integrator: Annotated[
         str,
         typer.Option("--integrator", metavar="NAME", help=f"One of {', '.join(options.integrator_names())}."),
@@ -104,26 +111,26 @@ def run(
 ) -> None:
     """Simulate a model and write its results."""
     with exit_statuses():
-        reading = options.Reading(file, dialect.value, lenient, format, gravity)
-        chosen = run_command.RunOptions(t1, dt, save_dt, dtype.value, integrator, input or [], out, plot)
+        reading = options.Reading(file, dialect, lenient, format, gravity)
+        chosen = run_command.RunOptions(t1, dt, save_dt, dtype, integrator, input or [], out, plot)
         run_command.run(reading, chosen)
 
 
-@app.command()
+@app.command(cls=Command)
 def check(
     file: File,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
     gravity: GravityOption = None,
-    dialect: DialectOption = Dialect.SEED,
+    dialect: DialectOption = DIALECTS[0],
     lenient: LenientOption = False,
     format: FormatOption = None,
 ) -> None:
     """Say what a model consists of, what it leaves free, and whether it can be assembled."""
     with exit_statuses():
-        check_command.check(options.Reading(file, dialect.value, lenient, format, gravity), as_json=as_json)
+        check_command.check(options.Reading(file, dialect, lenient, format, gravity), as_json=as_json)
 
 
-@app.command()
+@app.command(cls=Command)
 def schema(format: Annotated[str, typer.Argument(metavar="FORMAT", help="chrono")]) -> None:
     """Print the JSON Schema of a format, for editors that complete and check YAML."""
     if format not in options.FORMATS:

@@ -2,8 +2,11 @@
 
 import io
 import json
+import os
 from pathlib import Path
 
+import equinox as eqx
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import xarray as xr
@@ -13,7 +16,8 @@ from typer.testing import CliRunner, Result
 
 import jaxmbs as mbs
 from jaxmbs._cli import app
-from jaxmbs.cli import options
+from jaxmbs.cli import options, summary
+from jaxmbs.cli.diagnosis import non_finite
 from jaxmbs.cli.errors import UserError
 from jaxmbs.cli.progress import RunProgress
 from tests.mechanisms import FLYWHEEL, FLYWHEEL_INERTIA
@@ -71,7 +75,8 @@ def test_run_says_what_it_understood_and_did(done: Result, folder: Path):
         "gravity [0, 0, -1] m/s2",
         "degrees of freedom 1 (by rank)",
         "0.2 s in 20 steps of 0.01 s",
-        "HHT (time_step 0.01 s) -> explicit Tsit5",
+        "HHT (time_step 0.01 s) -> tsit5 with projection, fixed steps, step 0.01 s",
+        "drive (CONTROLLER function): = ",
         "energy balance off by at most",
         "largest gap",
         "Centres of mass at 0.2 s [m, m/s]",
@@ -102,6 +107,7 @@ def test_a_failed_run_writes_its_results_so_far(done: Result, folder: Path):
     assert result.exit_code == 1
     assert "the simulation failed" in result.stderr and "t = " in result.stderr
     assert "failed.nc" in result.stdout
+    assert "where: body 'wheel': body_alpha has reached" in result.stderr
     with xr.open_dataset(out) as dataset:
         assert int(dataset["status"]) == mbs.Status.DIVERGED
         assert 0 < dataset.sizes["time"] < 21
@@ -110,10 +116,10 @@ def test_a_failed_run_writes_its_results_so_far(done: Result, folder: Path):
 
 
 def bad(folder: Path, *arguments: object) -> str:
-    """The complaint of a command that must end with status 2."""
+    """The complaint of a command that must end with status 2, without the frame that some are in."""
     result = invoke(*arguments)
     assert result.exit_code == 2, (result.exit_code, result.output)
-    return flat(result.stderr)
+    return flat(result.stderr.replace("│", " "))
 
 
 @pytest.mark.parametrize(
@@ -127,11 +133,17 @@ def bad(folder: Path, *arguments: object) -> str:
         (("mbs.yaml", "--input", "drive=1", "--dt", "1e-12"), "are both in seconds?"),
         (("mbs.yaml", "--input", "drive=1", "--save-dt", "1e-9"), "choose a larger one"),
         (("mbs.yaml", "--input", "drive=1", "--dt", "x"), "--dt"),
-        (("mbs.yaml", "--integrator", "tsit6"), "did you mean 'tsit5'?"),
+        (("mbs.yaml", "--t1", "abc"), "'abc' is no number"),
+        (("mbs.yaml", "--input", "drive=1", "--t1", "nan"), "--t1 needs a positive number of seconds, got nan"),
+        (("mbs.yaml", "--input", "drive=1", "--dt", "-1"), "--dt needs a positive number of seconds, got -1"),
+        (("mbs.yaml", "--integrator", "tsit6"), "did you mean 'tsit5'? The names are tsit5, dopri5, "),
+        (("mbs.yaml", "--integrator", "nothing"), "choose from tsit5, dopri5, dopri8, bosh3, heun"),
+        (("mbs.yaml", "--lenient=yes"), "--lenient is a switch and takes no value, but got 'yes'"),
+        (("mbs.yaml", "--lenient", "true"), "--lenient is a switch and takes no value, but got 'true'"),
         (("mbs.yaml", "--integrator", "dopri5-adaptative"), "did you mean 'dopri5-adaptive'?"),
         (("mbs.yaml", "--format", "chronos"), "did you mean 'chrono'?"),
         (("mbs.yaml", "--dialect", "chrono-9"), "chrono-10"),
-        (("mbs.yaml", "--dtype", "float16"), "float32"),
+        (("mbs.yaml", "--dtype", "float16"), "choose one of float64, float32"),
         (("mbs.yaml", "--gravity", "0", "0", "nan"), "--gravity needs three finite numbers"),
         (("mbs.yaml", "--input", "drive"), "the form NAME=VALUE"),
         (("mbs.yaml", "--input", "driver=1"), "did you mean 'drive'?"),
@@ -140,7 +152,9 @@ def bad(folder: Path, *arguments: object) -> str:
         (("mbs.yaml", "--input", "drive=nowhere.csv"), "cannot be read as a file"),
         (("mbs.yaml", "--input", "drive=FOLDER/solver.yaml"), "the columns are time, value"),
         (("mbs.yaml", "--out", "FOLDER/none/x.nc"), "create it first"),
-        (("mbs.yaml", "--out", "FOLDER"), "cannot be written"),
+        (("mbs.yaml", "--out", "FOLDER"), "is a folder; name a file in it"),
+        (("mbs.yaml", "--out", "/proc/x.nc"), "the folder '/proc' takes no new files"),
+        (("mbs.yaml", "--plot", "/proc/x.png"), "the folder '/proc' takes no new files"),
         (("mbs.yaml", "--out", "FOLDER/mbs.yaml"), "would overwrite"),
         (("mbs.yaml", "--plot", "FOLDER/x.gif"), ".png"),
         (("solver.yaml",), "this is a solver file"),
@@ -154,6 +168,16 @@ def test_bad_input_ends_with_status_2(folder: Path, arguments: tuple[str, ...], 
     assert sorted(folder.iterdir()) == before
 
 
+def test_only_regular_files_are_replaced(folder: Path):
+    pipe = folder / "pipe.nc"
+    os.mkfifo(pipe)
+    try:
+        assert "is no regular file" in bad(folder, "run", folder / "mbs.yaml", "--out", pipe)
+        assert pipe.is_fifo()
+    finally:
+        pipe.unlink()
+
+
 def test_errors_of_the_file_are_reported_with_their_place(folder: Path, tmp_path: Path):
     path = tmp_path / "bad.yaml"
     path.write_text(FLYWHEEL.replace("mass: 2", "masse: 2").replace("free_length", "free_lenth"))
@@ -163,8 +187,12 @@ def test_errors_of_the_file_are_reported_with_their_place(folder: Path, tmp_path
 
 
 def test_flexible_bodies_are_refused_by_name(folder: Path, root: Path):
-    message = bad(folder, "run", root / "tests/data/chrono/everything.yaml", "--t1", 1)
+    path = root / "tests/data/chrono/everything.yaml"
+    message = bad(folder, "run", path, "--t1", 1)
     assert "flexible bodies" in message and "cable" in message
+    text = flat(invoke("check", path).stdout)
+    assert "a run will refuse this file" in text and "cable, end, slope" in text
+    assert "thrust: load controller, zero unless given; --input thrust=X,Y,Z or --input thrust=FILE.csv" in text
 
 
 def test_input_tables_are_checked_line_by_line(tmp_path: Path):
@@ -183,6 +211,85 @@ def test_input_tables_are_checked_line_by_line(tmp_path: Path):
     found = options.inputs([f"a={path}", "b=1,2,3"], {"a": 3, "b": 3, "c": 3})
     assert found["a"][1].tolist() == [[1, 2, 3], [4, 5, 6]] and found["b"][1].tolist() == [[1, 2, 3]]
     assert "c" not in found
+
+
+def test_a_run_says_what_it_overrides_assumes_and_leaves_unwritten(folder: Path, tmp_path: Path):
+    model = yaml.safe_load(FLYWHEEL)
+    model["model"]["load_controllers"] = [{"name": "push", "type": "TORQUE", "body": "wheel"}]
+    (tmp_path / "model.yaml").write_text(yaml.safe_dump(model))
+    for name in ("mbs.yaml", "solver.yaml"):
+        (tmp_path / name).write_text((folder / name).read_text())
+    result = invoke("run", tmp_path / "mbs.yaml", *"--input drive=1 --integrator heun --dt 0.02".split())
+    assert result.exit_code == 0, result.output
+    text = flat(result.stdout)
+    for part in (
+        "integrator HHT (time_step 0.01 s) -> heun with projection, fixed steps, step 0.02 s",
+        "drive (CONTROLLER function): = 1",
+        "push (load controller): none given, so zero; --input push=X,Y,Z or --input push=FILE.csv",
+        "nothing was written: add --out FILE.nc",
+    ):
+        assert part in text, part
+    assert "Tsit5" not in text and "warning" not in text
+
+
+def test_a_model_without_elements_has_no_empty_tables(tmp_path: Path):
+    path = tmp_path / "stone.yaml"
+    path.write_text(
+        "chrono-version: 10.0\nmodel: {name: stone, bodies: [{name: stone, mass: 1, location: [0, 0, 0],"
+        " inertia: {moments: [1, 1, 1]}}]}\n"
+    )
+    text = invoke("check", path).stdout
+    assert "Bodies" in text and "Elements" not in text
+
+
+def test_numbers_that_the_precision_cannot_hold_are_named(folder: Path, tmp_path: Path):
+    path = tmp_path / "heavy.yaml"
+    path.write_text(FLYWHEEL.replace("mass: 2", "mass: 1e40"))
+    message = bad(folder, "run", path, *"--t1 0.1 --input drive=1 --dtype float32".split())
+    assert "not finite in float32: bodies.mass of 'wheel' is inf" in message
+
+
+def test_what_is_not_finite_is_named():
+    description = mbs.ModelDescription(name="stone")
+    description.add_body("stone", mass=1, inertia=[1, 2, 3])
+    description.add_body("ground", fixed=True)
+    description.add_tsda("spring", "ground", "stone", point1=[0, 0, 0], point2=[0, 0, 1], free_length=1, stiffness=1)
+    model = mbs.compile_model(description)
+    assert non_finite(model) == []  # stops that are not there are at infinity
+    changed = eqx.tree_at(
+        lambda m: (m.bodies.mass, m.tsdas.stiffness), model, (jnp.array([jnp.inf, 1.0]), jnp.array([jnp.nan]))
+    )
+    assert non_finite(changed) == ["bodies.mass of 'stone' is inf", "tsda.stiffness of 'spring' is nan"]
+
+
+def results_with(**energies: float) -> xr.Dataset:
+    """A result of two times, whose energies grow from zero to these."""
+    names = ("energy_kinetic", "energy_potential", "energy_dissipated", "work_motors", "work_loads")
+    values = {name: ("time", np.array([0.0, energies.get(name, 0.0)])) for name in names}
+    return xr.Dataset(values, coords={"time": [0.0, 1.0]})
+
+
+def test_a_bad_energy_balance_is_said_with_a_remedy():
+    bad_one = results_with(energy_kinetic=2.0, energy_potential=-1.9)
+    text = summary.balance_warning(bad_one, 0.01, adaptive=False)
+    assert text is not None and "off by 0.1 J, 5 % of the largest energy (2 J)" in text
+    assert "a --dt smaller than 0.01" in text
+    assert "a fixed step" in str(summary.balance_warning(bad_one, 0.01, adaptive=True))
+    assert "--dtype float64" in str(summary.balance_warning(bad_one.astype(np.float32), 0.01, adaptive=False))
+    for fine in (
+        results_with(energy_kinetic=2.0, energy_potential=-1.9999),
+        results_with(energy_kinetic=3e-31, energy_potential=-1e-35),
+        results_with(energy_kinetic=5e-324),
+    ):
+        assert summary.balance_warning(fine, 0.01, adaptive=False) is None
+    assert summary.balance(results_with(energy_kinetic=5e-324))[1] == 0.0
+
+
+def test_numbers_are_short_and_rounding_is_zero():
+    eps = float(np.finfo(np.float64).eps)
+    assert summary.number(1234.56789, 1e4, eps) == "1234.57"
+    assert summary.number(-0.0, 1.0, eps) == summary.number(3e-16, 1.0, eps) == summary.number(5e-324, 0.0, eps) == "0"
+    assert summary.number(1e-9, 1.0, eps) == "1e-09"
 
 
 def test_times_come_from_the_command_line_then_the_file_then_defaults():
@@ -205,7 +312,7 @@ def test_check_prints_a_report(done: Result, folder: Path):
         "gravity [0, 0, -2]",
         "wheel 2",
         "drive motor ROTATION FORCE REVOLUTE wheel - ground",
-        "drive: needed, --input NAME=VALUE",
+        "drive: CONTROLLER function, needed; --input drive=VALUE or --input drive=FILE.csv",
         "Defaults that were applied",
     ):
         assert part in text, part

@@ -37,20 +37,25 @@ def _print(console: Console, reading: options.Reading, report: CheckReport) -> N
             ("", f"{item.element} {item.row}: fixed already by {others or 'itself, or it acts on fixed bodies'}")
         )
     for name, size in report.inputs.items():
-        need = "needed, --input NAME=VALUE" if size == 1 else "three numbers, zero unless given"
-        rows.append(("input", f"{name}: {need}"))
+        kind = "CONTROLLER function, needed" if size == 1 else "load controller, zero unless given"
+        rows.append(("input", f"{name}: {kind}; {options.input_syntax(name, size)}"))
     found = f"{report.gap_initial:.2e} in the file, {report.gap_assembled:.2e} after assembly (m or rad)"
     rows.append(("largest gap", found if report.residuals else "no constraints"))
     rows.extend(("mapped" if index == 0 else "", note) for index, note in enumerate(report.notes))
     rows.extend(summary.unsimulated_facts(report))
     console.print(summary.facts(rows))
     _print_bodies(console, report)
-    _print_elements(console, report)
+    if report.elements:
+        _print_elements(console, report)
     if report.defaults:
         console.print("Defaults that were applied", style="bold")
         for line in report.defaults:
             console.print(Text(f"  {line}"), soft_wrap=True)
     summary.print_warnings(console, report.warnings)
+    if "fea" in report.not_simulated:
+        summary.print_warnings(
+            console, [f"a run will refuse this file: {summary.refusal(report.not_simulated['fea'])}"]
+        )
 
 
 def _print_bodies(console: Console, report: CheckReport) -> None:

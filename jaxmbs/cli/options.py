@@ -40,7 +40,9 @@ class Reading:
             raise UserError(f"there is no format {self.format!r}; {did_you_mean(self.format, FORMATS)}")
         description = LoaderChrono(dialect=self.dialect, lenient=self.lenient).describe(self.file)
         if not description.bodies:
-            raise UserError(f"{self.file}: the model has no bodies, so there is nothing to simulate; add some")
+            flexible = description.names_not_simulated().get("fea")
+            hint = f"it has only flexible bodies (FEA): {', '.join(flexible)}" if flexible else "add some"
+            raise UserError(f"{self.file}: the model has no rigid bodies, so there is nothing to simulate; {hint}")
         if self.gravity is not None:
             if not all(map(math.isfinite, self.gravity)):
                 raise UserError(f"--gravity needs three finite numbers, got {self.gravity}")
@@ -115,9 +117,21 @@ def integrator_names() -> list[str]:
 def integrator(name: str) -> AbstractIntegrator:
     """The integrator of that name. **Raises** `UserError` with a suggestion."""
     if name not in integrator_names():
-        raise UserError(f"there is no integrator {name!r}; {did_you_mean(name, integrator_names())}")
+        names = integrator_names()
+        close = did_you_mean(name, names)
+        listed = "" if close.startswith("choose") else f" The names are {', '.join(names)}"
+        raise UserError(f"there is no integrator {name!r}; {close}{listed}")
     method = name.removesuffix(ADAPTIVE)
     return RungeKutta(method, rtol=RTOL, atol=ATOL) if name.endswith(ADAPTIVE) else RungeKutta(method)
+
+
+def input_syntax(name: str, size: int) -> str:
+    """How to give an external value on the command line."""
+    return (
+        f"--input {name}=VALUE or --input {name}=FILE.csv"
+        if size == 1
+        else (f"--input {name}=X,Y,Z or --input {name}=FILE.csv")
+    )
 
 
 def inputs(given: list[str], wanted: dict[str, int]) -> dict[str, Any]:
@@ -190,9 +204,14 @@ def _read_table(name: str, path: Path, size: int) -> np.ndarray:
 
 
 def check_writable(option: str, path: Path | None, sources: tuple[Path, ...], suffixes: tuple[str, ...]) -> None:
-    """**Raises** `UserError` when a file cannot be written there later."""
+    """**Raises** `UserError` when a file cannot be written there later.
+
+    Only regular files are replaced: a device, a pipe or a socket would be lost to the file of the result.
+    """
     if path is None:
         return
+    if path.is_dir():
+        raise UserError(f"{option} {str(path)!r} is a folder; name a file in it, such as {str(path / 'result')!r}")
     if suffixes and path.suffix.lower() not in suffixes:
         raise UserError(f"{option} {str(path)!r} needs a name that ends in {' or '.join(suffixes)}")
     if any(path.resolve() == source.resolve() for source in sources):
@@ -201,11 +220,26 @@ def check_writable(option: str, path: Path | None, sources: tuple[Path, ...], su
         )
     if not path.parent.is_dir():
         raise UserError(f"{option} {str(path)!r}: there is no folder {str(path.parent)!r}; create it first")
-    existed = path.exists()
+    if path.exists() and not path.is_file():
+        raise UserError(f"{option} {str(path)!r} is no regular file (a device or a pipe); choose another name")
     try:
-        with path.open("ab"):
+        if path.exists():
+            with path.open("ab"):
+                pass
+        # results are written beside their place and moved there when complete
+        part = part_of(path)
+        existed = part.exists()
+        with part.open("ab"):
             pass
         if not existed:
-            path.unlink()
+            part.unlink()
     except OSError as error:
-        raise UserError(f"{option} {str(path)!r} cannot be written: {error.strerror or error}") from None
+        reason = error.strerror or str(error)
+        if not path.exists():
+            reason = f"the folder {str(path.parent)!r} takes no new files ({reason})"
+        raise UserError(f"{option} {str(path)!r} cannot be written: {reason}; choose another place") from None
+
+
+def part_of(path: Path) -> Path:
+    """Where a file is written before it is complete."""
+    return path.with_name(path.name + ".part")

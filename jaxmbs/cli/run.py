@@ -20,6 +20,7 @@ from jaxmbs._results import SimulationError, Status
 from jaxmbs._simulate import simulate
 from jaxmbs._solution import Solution
 from jaxmbs.cli import options, summary
+from jaxmbs.cli.diagnosis import non_finite, runaways
 from jaxmbs.cli.errors import FAILED, UserError, complain, stderr, stdout
 from jaxmbs.cli.progress import RunProgress, Stopwatch
 from jaxmbs.solvers import AbstractIntegrator
@@ -53,17 +54,20 @@ def run(reading: options.Reading, chosen: RunOptions) -> None:
         jax.config.update("jax_enable_x64", True)
     description = reading.describe()
     if "fea" in description.not_simulated:
-        raise UserError(_refusal(description.names_not_simulated()["fea"]))
+        raise UserError(summary.refusal(description.names_not_simulated()["fea"]))
     times = options.times(description, chosen.t1, chosen.dt, chosen.save_dt)
     model = compile_model(description, dtype=chosen.dtype)
     given = options.inputs(chosen.inputs, model.input_names())
+    lost = non_finite(model)
+    if lost:
+        raise UserError(f"not finite in {chosen.dtype}: {summary.shortened(lost, 6)}; give numbers that it can hold")
 
     console = stdout()
     with RunProgress(stderr()) as progress:
         progress.phase("checking the model")
         report = check_model(description)
         with progress.paused():
-            say_before(console, reading, report, times, integrator)
+            say_before(console, reading, report, times, integrator, chosen.inputs)
         progress.phase("compiling")
         failure, watch = None, Stopwatch()
         try:
@@ -101,13 +105,10 @@ def run(reading: options.Reading, chosen: RunOptions) -> None:
         ("results", f"{after.running:.2f} s, and {after.compiling:.1f} s of compiling before"),
     ]
     _say_after(console, dataset, timing, chosen)
-
-
-def _refusal(names: tuple[str, ...]) -> str:
-    return (
-        f"the file has flexible bodies (FEA), which jaxmbs does not simulate: {summary.shortened(names)}. "
-        "Remove the FEA section to run the rigid bodies alone"
-    )
+    warning = summary.balance_warning(dataset, times.h, adaptive=integrator.adaptive)
+    if warning is not None:
+        summary.print_warnings(console, [warning])
+    _say_written(console, chosen)
 
 
 def say_before(
@@ -116,6 +117,7 @@ def say_before(
     report: CheckReport,
     times: options.Times,
     integrator: AbstractIntegrator,
+    inputs: list[str],
 ) -> None:
     """What was understood, before the long part."""
     console.print(f"{report.name}  ({reading.file}, dialect {reading.dialect})", style="bold", markup=False)
@@ -124,6 +126,7 @@ def say_before(
             [
                 *summary.model_facts(report),
                 *summary.run_facts(report, times, integrator),
+                *summary.input_facts(report.inputs, inputs),
                 *summary.unsimulated_facts(report),
             ]
         )
@@ -150,7 +153,7 @@ def _until_failure(solution: Solution) -> Solution:
 
 def write_netcdf(dataset: xr.Dataset, path: Path) -> None:
     """Write a result; a file that is there is replaced only when the new one is complete."""
-    part = path.with_name(path.name + ".part")
+    part = options.part_of(path)
     dataset.to_netcdf(part, engine="h5netcdf")
     os.replace(part, path)
 
@@ -166,21 +169,26 @@ def _say_after(console: Console, dataset: xr.Dataset, timing: list[tuple[str, st
     console.print()
     for table in summary.results(dataset, timing):
         console.print(table)
-    _say_written(console, chosen)
 
 
 def _say_written(console: Console, chosen: RunOptions) -> None:
     for path in (chosen.out, chosen.plot):
         if path is not None:
             console.print(f"wrote {path}", markup=False)
+    if chosen.out is None and chosen.plot is None:
+        console.print("nothing was written: add --out FILE.nc for the results, --plot FILE.png for a picture of them")
 
 
 def _say_failure(failure: SimulationError, report: CheckReport) -> None:
     complain(f"the simulation failed: {failure}")
     solution = failure.solution
-    if isinstance(solution, Solution) and Status(int(solution.status)) is Status.ASSEMBLY_FAILED:
+    if not isinstance(solution, Solution):
+        return
+    if Status(int(solution.status)) is Status.ASSEMBLY_FAILED:
         for line in open_joints(report):
             complain(line, kind="open")
+    for line in runaways(solution):
+        complain(line, kind="where")
 
 
 def open_joints(report: CheckReport) -> list[str]:

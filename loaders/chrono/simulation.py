@@ -32,7 +32,7 @@ def _notes(simulation: SimulationFile, solver: SolverFile) -> list[str]:
         step = f"{solver.integrator.time_step:g}"
         notes.append(
             f"integrator {solver.integrator.type.value} (time_step {step} s) -> explicit Tsit5 with projection at the"
-            " same step; tolerances and iteration settings are not used"
+            " same step, unless a run is told otherwise; tolerances and iteration settings are not used"
         )
     if solver.solver is not None:
         notes.append(f"solver {solver.solver.type.value} -> constraints are solved directly; its settings are not used")
@@ -46,7 +46,7 @@ def _notes(simulation: SimulationFile, solver: SolverFile) -> list[str]:
 def _output_notes(output: OutputSettings | None) -> list[str]:
     if output is None:
         return []
-    return [f"output {output.format.value} {output.mode.value} -> NetCDF"]
+    return [f"output {output.format.value} {output.mode.value} -> NetCDF, where a run is told to write it"]
 
 
 def _view_notes(view: ViewSettings | None) -> list[str]:
