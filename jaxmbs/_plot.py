@@ -1,7 +1,8 @@
 """An overview of a result in one picture."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -14,6 +15,12 @@ MOST_LINES = 8
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#444444", "#a6761d")
 _STYLES = ("-", "--", "-.", ":")
 _GREY = "#666666"
+#: A body that travels less than this is at rest [m].
+_AT_REST = 1e-9
+#: Lines that vary by less than this part of their size (at least 1 in SI units) are constant.
+_CONSTANT = 1e-10
+#: The same for energies: of the largest one, at least so much [J].
+_NO_ENERGY = 1e-22
 
 Lines = dict[str, np.ndarray]
 
@@ -57,10 +64,11 @@ def _panels(dataset: xr.Dataset) -> list[Callable[[Axes], None]]:
     panels: list[Callable[[Axes], None]] = []
 
     def over_time(title: str, label: str, lines: Lines) -> None:
+        lines = {name: line for name, line in lines.items() if np.all(np.isfinite(line))}
         if lines:
             panels.append(lambda axes: _over_time(axes, time, title, label, lines))
 
-    if dataset.sizes.get("body", 0):
+    if dataset.sizes.get("body", 0) and np.any(_travel(dataset) > _AT_REST):
         panels.append(lambda axes: _paths(axes, dataset))
     over_time("Joint angles (body2 relative to body1)", "angle [rad]", _columns(dataset, "joint_angle", "joint"))
     over_time(
@@ -84,12 +92,12 @@ def _panels(dataset: xr.Dataset) -> list[Callable[[Axes], None]]:
 
 
 def _columns(dataset: xr.Dataset, variable: str, dim: str) -> Lines:
-    """One line per element, without those that are NaN."""
+    """One line per element."""
     if variable not in dataset:
         return {}
     values = dataset[variable].transpose("time", dim).to_numpy()
     names = dataset[dim].to_numpy()
-    return {str(name): line for name, line in zip(names, values.T, strict=True) if np.all(np.isfinite(line))}
+    return {str(name): line for name, line in zip(names, values.T, strict=True)}
 
 
 def _sizes(dataset: xr.Dataset, variable: str, dim: str) -> Lines:
@@ -125,35 +133,58 @@ def _over_time(axes: Axes, time: np.ndarray, title: str, label: str, lines: Line
     chosen = _choose(lines, lambda line: float(np.ptp(line)))
     for index, name in enumerate(chosen):
         style = _STYLES[index // 2 % len(_STYLES)] if len(chosen) > 4 else "-"
-        axes.plot(time, lines[name], style, color=_COLOURS[index % len(_COLOURS)], linewidth=1.4, label=_short(name))
+        colour = _COLOURS[index % len(_COLOURS)]
+        _line(axes, time, lines[name], style, color=colour, linewidth=1.4, label=_short(name))
     axes.set_xlabel("time [s]", fontsize=9)
     axes.set_ylabel(label, fontsize=9)
     axes.margins(x=0.01)
-    if all(np.ptp(lines[name]) <= 1e-12 * max(1.0, float(np.max(np.abs(lines[name])))) for name in chosen):
-        # constant lines: do not blow rounding up to the full height
-        centre = float(np.mean([np.mean(lines[name]) for name in chosen]))
-        spread = max(1.0, *(abs(float(lines[name][0])) for name in chosen))
-        axes.set_ylim(centre - spread, centre + spread)
+    _sensible_range(axes, [lines[name] for name in chosen], 1.0)
     _finish(axes, title, len(chosen), len(lines), handles=False)
     _legend_above(axes)
+
+
+def _line(axes: Axes, time: np.ndarray, line: np.ndarray, style: str, **options: Any) -> None:
+    """A line over time; a dot where there is only one time."""
+    axes.plot(time, line, style, marker="o" if len(time) == 1 else None, markersize=4, **options)
+
+
+def _sensible_range(axes: Axes, lines: Sequence[np.ndarray], least: float) -> None:
+    """Where all lines together are constant, do not blow rounding up to the full height.
+
+    - least: the size below which a constant is shown as zero.
+    """
+    axes.ticklabel_format(axis="y", useOffset=False)
+    everything = np.concatenate(lines)
+    size = float(np.max(np.abs(everything)))
+    if np.ptp(everything) > _CONSTANT * max(least, size):
+        return
+    centre = float(np.mean(everything)) if size > _CONSTANT * least else 0.0
+    spread = 0.5 * abs(centre) if centre else 1.0
+    axes.set_ylim(centre - spread, centre + spread)
+
+
+def _travel(dataset: xr.Dataset) -> np.ndarray:
+    """How far each body gets along the axis where it gets farthest [m]."""
+    positions = dataset["body_pos"].transpose("body", "time", "xyz").to_numpy()
+    return np.max(np.ptp(positions, axis=1), axis=1)
 
 
 def _paths(axes: Axes, dataset: xr.Dataset) -> None:
     """Paths of the centres of mass in the coordinate plane that shows most of them."""
     positions = dataset["body_pos"].transpose("body", "time", "xyz").to_numpy()
     names = [str(name) for name in dataset["body"].to_numpy()]
-    travel = np.max(np.ptp(positions, axis=1), axis=1)
+    travel = _travel(dataset)
     first, second = _plane(positions, travel)
-    moving = {name: path for name, path, size in zip(names, positions, travel, strict=True) if size > 1e-9}
+    moving = {name: path for name, path, size in zip(names, positions, travel, strict=True) if size > _AT_REST}
     chosen = _choose(moving, lambda path: float(np.max(np.ptp(path, axis=0))))
     for index, name in enumerate(chosen):
         path, colour = moving[name], _COLOURS[index % len(_COLOURS)]
         axes.plot(path[:, first], path[:, second], color=colour, linewidth=1.4, label=_short(name))
         axes.plot(*path[0, [first, second]], "o", markersize=5, markerfacecolor="white", color=colour)
         axes.plot(*path[-1, [first, second]], "o", markersize=5, color=colour)
-    for position, size in zip(positions, travel, strict=True):
-        if size <= 1e-9:
-            axes.plot(*position[0, [first, second]], "^", markersize=6, color=_GREY)
+    still = positions[travel <= _AT_REST, 0][:, [first, second]]
+    if still.size:
+        axes.plot(still[:, 0], still[:, 1], "^", markersize=6, color=_GREY, linestyle="none", label="at rest")
     axes.set_xlabel(f"{'xyz'[first]} [m]", fontsize=9)
     axes.set_ylabel(f"{'xyz'[second]} [m]", fontsize=9)
     axes.set_aspect("equal", adjustable="datalim")
@@ -181,15 +212,21 @@ def _energies(axes: Axes, time: np.ndarray, dataset: xr.Dataset) -> None:
     lines = {name: part.to_numpy() for name, part in parts.items()}
     total = lines["kinetic"] + lines["potential (from start)"] + lines["dissipated"]
     balance = total - lines["work of motors"] - lines["work of loads"]
-    error = float(np.max(np.abs(balance - balance[0])))
-    for index, (name, line) in enumerate(lines.items()):
-        if np.any(line != 0):
-            axes.plot(time, line, color=_COLOURS[index], linewidth=1.4, label=name)
-    axes.plot(time, balance, color="#000000", linewidth=1.0, linestyle=":", label="balance")
+    balance = balance - balance[0]
+    largest = max(float(np.max(np.abs(part))) for part in (*lines.values(), dataset["energy_potential"].to_numpy()))
+    floor = max(_NO_ENERGY, 64 * float(np.finfo(balance.dtype).eps) * largest)
+    shown = {name: np.where(np.abs(line) > floor, line, 0.0) for name, line in (*lines.items(), ("balance", balance))}
+    error = float(np.max(np.abs(shown["balance"])))
+    for index, name in enumerate(lines):
+        if np.any(shown[name] != 0):
+            _line(axes, time, shown[name], "-", color=_COLOURS[index], linewidth=1.4, label=name)
+    _line(axes, time, shown["balance"], ":", color="#000000", linewidth=1.0, label="balance (from start)")
     axes.set_xlabel("time [s]", fontsize=9)
     axes.set_ylabel("energy [J]", fontsize=9)
     axes.margins(x=0.01)
-    _finish(axes, f"Energies (balance off by at most {error:.1e} J)", 5, 5, handles=False)
+    _sensible_range(axes, list(shown.values()), _NO_ENERGY)
+    said = f"{error:.1e}" if error else "0"
+    _finish(axes, f"Energies (balance off by at most {said} J)", 5, 5, handles=False)
     _legend_above(axes)
 
 
@@ -197,7 +234,8 @@ def _gaps(axes: Axes, time: np.ndarray, gaps: Lines) -> None:
     largest = np.max(np.stack(list(gaps.values())), axis=0)
     name = max(gaps, key=lambda item: float(np.max(gaps[item])))
     floor = 1e-17
-    axes.semilogy(time, np.maximum(largest, floor), color=_COLOURS[0], linewidth=1.0)
+    axes.set_yscale("log")
+    _line(axes, time, np.maximum(largest, floor), "-", color=_COLOURS[0], linewidth=1.0)
     axes.set_ylim(bottom=floor, top=max(1e-12, 10 * float(np.max(largest))))
     axes.set_xlabel("time [s]", fontsize=9)
     axes.set_ylabel("gap [m or rad]", fontsize=9)
