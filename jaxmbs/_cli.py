@@ -1,4 +1,4 @@
-"""The command line: `jaxmbs run`, `jaxmbs check`, `jaxmbs schema`."""
+"""The command line: `jaxmbs run`, `jaxmbs check`, `jaxmbs bench`, `jaxmbs schema`."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from jaxmbs import __version__
-from jaxmbs.cli import check as check_command, options, run as run_command
+from jaxmbs.cli import bench as bench_command, check as check_command, options, run as run_command
 from jaxmbs.cli.arguments import Command, one_of, seconds
 from jaxmbs.cli.errors import BAD_INPUT, complain, did_you_mean, exit_statuses
 from jaxmbs.cli.xla import prefer_fast_compilation
@@ -128,6 +128,43 @@ def check(
     """Say what a model consists of, what it leaves free, and whether it can be assembled."""
     with exit_statuses():
         check_command.check(options.Reading(file, dialect, lenient, format, gravity), as_json=as_json)
+
+
+@app.command(cls=Command)
+def bench(
+    file: File,
+    batch: Annotated[
+        list[int] | None, typer.Option("--batch", metavar="N", help="Instances; may be repeated. [default: 256]")
+    ] = None,
+    dtype: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--dtype",
+            metavar="|".join(PRECISIONS),
+            parser=one_of(*PRECISIONS),
+            help="Precision; may be repeated. [default: float64]",
+        ),
+    ] = None,
+    dt: Annotated[float, typer.Option("--dt", metavar="S", parser=seconds, help="Step in s.")] = 1e-3,
+    steps: Annotated[int, typer.Option("--steps", metavar="N", help="Steps of the timed rollout.")] = 1000,
+    integrator: Annotated[
+        str,
+        typer.Option("--integrator", metavar="NAME", help=f"One of {', '.join(options.integrator_names())}."),
+    ] = "tsit5",
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="Print JSON: an object for one combination of batch and precision, else a list."),
+    ] = False,
+    gravity: GravityOption = None,
+    dialect: DialectOption = DIALECTS[0],
+    lenient: LenientOption = False,
+    format: FormatOption = None,
+) -> None:
+    """Measure how fast a model runs: throughput, compile time, memory, cost of a gradient."""
+    with exit_statuses():
+        reading = options.Reading(file, dialect, lenient, format, gravity)
+        chosen = bench_command.BenchOptions(batch or [256], dtype or [PRECISIONS[0]], dt, steps, integrator)
+        bench_command.bench(reading, chosen, as_json=as_json)
 
 
 @app.command(cls=Command)

@@ -34,7 +34,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("jaxmbs._plot", "jaxmbs.loaders"),
     ("jaxmbs._load",),
     ("jaxmbs",),
-    ("jaxmbs.cli",),
+    ("jaxmbs.cli", "jaxmbs._bench"),
     ("jaxmbs._cli", "jaxmbs.__main__"),
 )
 
