@@ -1,0 +1,1 @@
+"""Speed of jaxmbs beside that of other engines; see README.md in this folder."""
