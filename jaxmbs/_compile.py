@@ -99,9 +99,9 @@ class _Compiler:
             mass=self.numbers(bodies, "mass"),
             inertia=self.array([[body.inertia[entry] for entry in order] for body in bodies], (len(bodies), 6)),
             com_pos=self.vectors(bodies, "com_pos"),
-            com_quat=self.vectors(bodies, "com_quat"),
+            com_quat=self.array([checks.unit_quat(body.com_quat, f"body {body.name!r}: com_quat") for body in bodies]),
             pos=self.vectors(bodies, "pos"),
-            quat=self.vectors(bodies, "quat"),
+            quat=self.array([checks.unit_quat(body.quat, f"body {body.name!r}: quat") for body in bodies]),
             vel=self.vectors(bodies, "vel"),
             omega=self.vectors(bodies, "omega"),
             names=tuple(body.name for body in bodies),
@@ -120,14 +120,9 @@ class _Compiler:
             if motor.actuation is not Actuation.FORCE:
                 rows[DRIVEN_ROW[motor.kind]] = True
             locked.append(tuple(rows))  # pyright: ignore[reportArgumentType]
-            drives.append(Motor(motor.kind, motor.actuation, self.function(motor.function)))
-        # a motor may share its name with a joint; results tell them apart
-        taken = {joint.name for joint in self.description.joints}
+            drives.append(Motor(motor.name, motor.kind, motor.actuation, self.function(motor.function)))
         fields = self.pair(items)
-        fields["names"] = (
-            *(joint.name for joint in joints),
-            *(f"motor:{motor.name}" if motor.name in taken else motor.name for motor in motors),
-        )
+        fields["names"] = (*(joint.name for joint in joints), *self._motor_labels())
         return FrameJoint(
             pos=self.vectors(items, "pos"),
             axis=self.vectors(items, "axis"),
@@ -135,6 +130,20 @@ class _Compiler:
             motors=(*(None for _ in joints), *drives),
             **fields,
         )
+
+    def _motor_labels(self) -> list[str]:
+        """Names of motors among the joints: a motor may share its name with a joint, results tell them apart."""
+        joints = {joint.name for joint in self.description.joints}
+        plain = {motor.name for motor in self.description.motors} - joints
+        taken, labels = joints | plain, []
+        for motor in self.description.motors:
+            label = motor.name
+            if label in joints:
+                while label in taken:
+                    label = f"motor:{label}"
+                taken.add(label)
+            labels.append(label)
+        return labels
 
     def _universals(self) -> AbstractConstraint | None:
         joints = [joint for joint in self.description.joints if joint.kind is JointKind.UNIVERSAL]

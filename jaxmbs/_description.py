@@ -84,6 +84,7 @@ class ModelDescription:
 
     def body(self, name: str) -> BodyDescription:
         """The body of that name. **Raises** `ModelError` with a suggestion when there is none."""
+        checks.text(name, "the name of a body")
         for body in self.bodies:
             if body.name == name:
                 return body
@@ -103,8 +104,16 @@ class ModelDescription:
 
     @staticmethod
     def _check_name(name: str, existing: Sequence[Any], what: str) -> None:
+        checks.text(name, f"the name of one of the {what}")
         if any(item.name == name for item in existing):
             raise ModelError(f"there are two {what} of the name {name!r}")
+
+    @staticmethod
+    def _check_function(function: Any, what: str) -> None:
+        if not isinstance(function, FunctionDescription):
+            raise ModelError(
+                f"{what} needs a FunctionDescription, as FunctionDescription.constant(1.0); got {function!r}"
+            )
 
     def add_body(
         self,
@@ -128,11 +137,11 @@ class ModelDescription:
         self._check_name(name, self.bodies, "bodies")
         tensor = np.eye(3)
         if not fixed:
-            if mass is None or not np.isfinite(mass) or mass <= 0:
+            if mass is None or not checks.number(mass, f"{what}: mass") > 0:
                 raise ModelError(f"{what}: a moving body needs a positive mass, got {mass}")
             if inertia is None:
                 raise ModelError(f"{what}: a moving body needs its inertia")
-            tensor = np.asarray(inertia, dtype=np.float64)
+            tensor = checks.numbers(inertia, f"{what}: inertia")
             tensor = np.diag(tensor) if tensor.shape == (3,) else tensor
             problem = check_inertia(tensor)
             if problem is not None:
@@ -171,6 +180,7 @@ class ModelDescription:
         """
         what = f"joint {name!r}"
         self._check_name(name, self.joints, "joints")
+        kind = checks.member(kind, JointKind, f"{what}: kind")
         self._check_pair(what, body1, body2)
         if axis is None:
             if kind not in (JointKind.LOCK, JointKind.SPHERICAL):
@@ -216,13 +226,15 @@ class ModelDescription:
         """
         what = f"bushing {name!r}"
         self._check_name(name, self.bushings, "bushings")
+        kind = checks.member(kind, JointKind, f"{what}: kind")
         self._check_pair(what, body1, body2)
         direction = checks.direction(axis, f"{what}: axis")
         x = axis_frame(direction)[:, 0] if axis_x is None else checks.direction(axis_x, f"{what}: axis_x")
         checks.check_not_parallel(direction, x, what)
 
         def coefficients(value: Any, label: str) -> np.ndarray:
-            array = checks.vector(np.broadcast_to(np.asarray(value, dtype=np.float64), (3,)), 3, f"{what}: {label}")
+            found = checks.numbers(value, f"{what}: {label}")
+            array = checks.vector(np.full(3, found) if found.shape == () else found, 3, f"{what}: {label}")
             if np.any(array < 0):
                 raise ModelError(f"{what}: {label} is negative")
             return array
@@ -263,6 +275,7 @@ class ModelDescription:
         """
         what = f"constraint {name!r}"
         self._check_name(name, self.constraints, "constraints")
+        kind = checks.member(kind, ConstraintKind, f"{what}: kind")
         self._check_pair(what, body1, body2)
         p1, p2 = checks.vector(point1, 3, f"{what}: point1"), checks.vector(point2, 3, f"{what}: point2")
         first = second = None
@@ -315,7 +328,7 @@ class ModelDescription:
         self._check_pair(what, body1, body2)
         deformation = velocity = force = None
         if map_data is not None:
-            deformation = np.asarray(map_deformation, dtype=np.float64)
+            deformation = checks.numbers(map_deformation, f"{what}: map_deformation")
             if deformation.ndim != 1 or deformation.size < 2 or np.any(np.diff(deformation) <= 0):
                 raise ModelError(f"{what}: the map needs at least two increasing deformations")
             try:
@@ -325,6 +338,8 @@ class ModelDescription:
             if rows.shape[0] < 2:
                 raise ModelError(f"{what}: the map needs at least two velocities")
             velocity, force = rows[:, 0], rows[:, 1:]
+        minimum_length = checks.optional_number(minimum_length, f"{what}: minimum_length")
+        maximum_length = checks.optional_number(maximum_length, f"{what}: maximum_length")
         if minimum_length is not None and maximum_length is not None and minimum_length > maximum_length:
             raise ModelError(f"{what}: minimum_length exceeds maximum_length")
         tsda = TsdaDescription(
@@ -407,6 +422,11 @@ class ModelDescription:
         """
         what = f"load {name!r}"
         self._check_name(name, self.loads, "loads")
+        kind = checks.member(kind, LoadKind, f"{what}: kind")
+        if modulation is not None:
+            self._check_function(modulation, f"{what}: modulation")
+        if input is not None:
+            checks.text(input, f"{what}: input")
         try:
             self.body(body)
         except ModelError as error:
@@ -445,6 +465,11 @@ class ModelDescription:
         """
         what = f"motor {name!r}"
         self._check_name(name, self.motors, "motors")
+        kind = checks.member(kind, MotorKind, f"{what}: kind")
+        actuation = checks.member(actuation, Actuation, f"{what}: actuation")
+        if guide is not None:
+            guide = checks.member(guide, Guide, f"{what}: guide")
+        self._check_function(function, f"{what}: function")
         self._check_pair(what, body1, body2)
         linear = kind is MotorKind.LINEAR
         allowed = (

@@ -1,12 +1,15 @@
 """Checks of the numbers of a description; every failure is a `ModelError` that says what and why."""
 
+import difflib
+import enum
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 
 Vector = Sequence[float] | np.ndarray
+_Kind = TypeVar("_Kind", bound=enum.Enum)
 
 
 class ModelError(ValueError):
@@ -51,34 +54,80 @@ def check_inertia(inertia: np.ndarray) -> str | None:
     return None
 
 
-def vector(value: Vector, size: int, what: str) -> np.ndarray:
-    array = np.asarray(value, dtype=np.float64)
-    if array.shape != (size,):
-        raise ModelError(f"{what} needs {size} numbers, got shape {array.shape}")
+def numbers(value: Any, what: str) -> np.ndarray:
+    """An array of finite numbers."""
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ModelError(f"{what} needs numbers, got {value!r}") from None
     if not np.all(np.isfinite(array)):
         raise ModelError(f"{what} needs finite numbers, got {array.tolist()}")
     return array
 
 
+def vector(value: Vector, size: int, what: str) -> np.ndarray:
+    array = numbers(value, what)
+    if array.shape != (size,):
+        raise ModelError(f"{what} needs {size} numbers, got shape {array.shape}")
+    return array
+
+
+def _moderate(array: np.ndarray) -> np.ndarray:
+    """The same direction; components whose squares leave the range of numbers are scaled, the largest to 1."""
+    largest = float(np.max(np.abs(array)))
+    return array if largest == 0 or 1e-10 < largest < 1e10 else array / largest
+
+
 def direction(value: Vector, what: str) -> np.ndarray:
     array = vector(value, 3, what)
-    if np.linalg.norm(array) == 0:
+    if not np.any(array):
         raise ModelError(f"{what} is zero; give a direction")
-    return array
+    return _moderate(array)
 
 
 def unit_quat(value: Vector, what: str) -> np.ndarray:
     array = vector(value, 4, what)
-    norm = np.linalg.norm(array)
-    if norm == 0:
+    if not np.any(array):
         raise ModelError(f"{what} is a zero quaternion")
-    return array / norm
+    array = _moderate(array)
+    return array / np.linalg.norm(array)
 
 
 def number(value: float, what: str) -> float:
-    if not np.isfinite(value):
-        raise ModelError(f"{what} needs a finite number, got {value}")
-    return float(value)
+    array = numbers(value, what)
+    if array.shape != ():
+        raise ModelError(f"{what} needs one number, got shape {array.shape}")
+    return float(array)
+
+
+def optional_number(value: float | None, what: str) -> float | None:
+    """A number that may be infinite, or `None`."""
+    if value is None:
+        return None
+    try:
+        found = float(value)
+    except (TypeError, ValueError):
+        raise ModelError(f"{what} needs a number, got {value!r}") from None
+    if np.isnan(found):
+        raise ModelError(f"{what} needs a number, got {value}")
+    return found
+
+
+def text(value: Any, what: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise ModelError(f"{what} needs a text that is not empty, got {value!r}")
+    return value
+
+
+def member(value: Any, kinds: type[_Kind], what: str) -> _Kind:
+    """A member of an enumeration; names of members are refused with a hint."""
+    if isinstance(value, kinds):
+        return value
+    names = [kind.name for kind in kinds]
+    close = difflib.get_close_matches(str(value).upper().replace("-", "_"), names, n=1)
+    hint = f"; did you mean {kinds.__name__}.{close[0]}?" if close else ""
+    choice = f"; it is one of {', '.join(names)}" if not close else ""
+    raise ModelError(f"{what} needs a jaxmbs.{kinds.__name__}, got {value!r}{hint}{choice}")
 
 
 def table(value: Any, what: str) -> np.ndarray | None:

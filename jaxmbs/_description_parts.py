@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from jaxmbs import _description_checks as checks
 from jaxmbs._description_checks import ModelError, sorted_table
 
 
@@ -70,6 +71,10 @@ class FunctionKind(enum.Enum):
     CONTROLLER = "controller"
 
 
+#: How many coefficients a function has, where that is one number.
+_COEFFICIENTS = {FunctionKind.CONSTANT: 1, FunctionKind.SINE: 4, FunctionKind.RAMP: 2}
+
+
 class LoadKind(enum.Enum):
     """A force at a point, or a pure torque."""
 
@@ -90,7 +95,11 @@ class Repeat:
     truncated: bool = False
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.start) and np.isfinite(self.shift) and np.isfinite(self.width) and self.width > 0):
+        try:
+            usable = bool(np.all(np.isfinite([self.start, self.width, self.shift])) and self.width > 0)
+        except (TypeError, ValueError):
+            usable = False
+        if not usable:
             raise ModelError(f"a repeat needs finite numbers and a positive width, got {self}")
 
 
@@ -112,13 +121,34 @@ class FunctionDescription:
     input: str | None = None
     repeat: Repeat | None = None
 
+    def __post_init__(self) -> None:
+        kind = checks.member(self.kind, FunctionKind, "kind")
+        what = f"a {kind.name} function"
+        if self.repeat is not None and not isinstance(self.repeat, Repeat):
+            raise ModelError(f"{what}: repeat needs a jaxmbs.Repeat, got {self.repeat!r}")
+        if kind is FunctionKind.DATA:
+            if self.table is None:
+                raise ModelError(f"{what} needs a table of rows (t, f)")
+            # also sorts the table of a description that was not made by `data`
+            object.__setattr__(self, "table", sorted_table(self.table, 2))
+        elif kind is FunctionKind.CONTROLLER:
+            checks.text(self.input, f"{what}: input")
+        else:
+            size = _COEFFICIENTS.get(kind)
+            found = checks.numbers(self.coefficients, f"{what}: coefficients")
+            if found.ndim != 1 or found.size == 0 or size not in (None, found.size):
+                wanted = "at least one coefficient" if size is None else f"{size} coefficient(s)"
+                raise ModelError(f"{what} needs {wanted}, got {self.coefficients!r}")
+            object.__setattr__(self, "coefficients", tuple(map(float, found)))
+
     @staticmethod
     def constant(value: float) -> "FunctionDescription":
-        return FunctionDescription(FunctionKind.CONSTANT, (float(value),))
+        return FunctionDescription(FunctionKind.CONSTANT, (value,))
 
     @staticmethod
     def polynomial(coefficients: Sequence[float], *, repeat: Repeat | None = None) -> "FunctionDescription":
-        return FunctionDescription(FunctionKind.POLYNOMIAL, tuple(map(float, coefficients)), repeat=repeat)
+        found = checks.numbers(coefficients, "a POLYNOMIAL function: coefficients")
+        return FunctionDescription(FunctionKind.POLYNOMIAL, tuple(np.atleast_1d(found).tolist()), repeat=repeat)
 
     @staticmethod
     def sine(
@@ -129,12 +159,11 @@ class FunctionDescription:
         *,
         repeat: Repeat | None = None,
     ) -> "FunctionDescription":
-        coefficients = (float(amplitude), float(frequency), float(phase), float(shift))
-        return FunctionDescription(FunctionKind.SINE, coefficients, repeat=repeat)
+        return FunctionDescription(FunctionKind.SINE, (amplitude, frequency, phase, shift), repeat=repeat)
 
     @staticmethod
     def ramp(slope: float, intercept: float = 0.0, *, repeat: Repeat | None = None) -> "FunctionDescription":
-        return FunctionDescription(FunctionKind.RAMP, (float(slope), float(intercept)), repeat=repeat)
+        return FunctionDescription(FunctionKind.RAMP, (slope, intercept), repeat=repeat)
 
     @staticmethod
     def data(table: Sequence[Sequence[float]], *, repeat: Repeat | None = None) -> "FunctionDescription":

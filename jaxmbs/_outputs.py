@@ -12,7 +12,6 @@ from jaxmbs._description import Actuation, MotorKind
 from jaxmbs._gather import take
 from jaxmbs._inputs import Inputs
 from jaxmbs._lanes import from_lanes
-from jaxmbs._math.angle import unwrapped
 from jaxmbs._model import Model
 from jaxmbs._state import State
 from jaxmbs.constraints import FrameJoint, UniversalJoint
@@ -116,8 +115,7 @@ def motor_names(model: Model) -> tuple[str, ...]:
     """Names along the `motor` dimension."""
     for stack in model.constraints:
         if isinstance(stack, FrameJoint):
-            pairs = zip(stack.names, stack.motors, strict=True)
-            return tuple(name.removeprefix("motor:") for name, motor in pairs if motor is not None)
+            return tuple(motor.name for motor in stack.motors if motor is not None)
     return ()
 
 
@@ -181,7 +179,7 @@ def _frame_coordinates(system: System, motion: Motion, place: int, joint: FrameJ
     arm1, arm2 = body1.arm(anchors.pos1), body2.arm(anchors.pos2)
     gap = body1.pose.pos + arm1 - body2.pose.pos - arm2
     gap_rate = body1.velocity_at(arm1) - body2.velocity_at(arm2)
-    angle = unwrapped((quat1.conj() @ quat2).rotation_vector().z, y.aux[place][:, 0])
+    angle = joint.angle(anchors, body1.pose, body2.pose, y.aux[place])
     rows = np.array(joint.locked)
     kinds = [None if motor is None else motor.kind for motor in joint.motors]
     driven = np.array([m is not None and m.actuation is not Actuation.FORCE for m in joint.motors])

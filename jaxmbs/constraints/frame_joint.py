@@ -12,6 +12,7 @@ from jaxmbs._context import Context
 from jaxmbs._description import Actuation, Guide, JointKind, MotorKind
 from jaxmbs._kinematics import Kinematics, Pose, Rest
 from jaxmbs._math import Mat3, Quat, Vec3
+from jaxmbs._math.angle import unwrapped
 from jaxmbs.constraints._base import AbstractConstraint, Drive, Row
 
 
@@ -67,8 +68,12 @@ class FrameAnchors:
 
 @dataclasses.dataclass(frozen=True)
 class Motor:
-    """How a motor drives its joint: `function` is an index into the model's functions."""
+    """How a motor drives its joint: `function` is an index into the model's functions.
 
+    `name` is the motor's own; its joint has another one where a joint has that name.
+    """
+
+    name: str
     kind: MotorKind
     actuation: Actuation
     function: int
@@ -123,6 +128,11 @@ class FrameJoint(AbstractConstraint):
 
     def origin(self, anchors: FrameAnchors, body2: Kinematics) -> Vec3:
         return body2.pose.pos + body2.arm(anchors.pos2)
+
+    def angle(self, anchors: FrameAnchors, pose1: Pose, pose2: Pose, aux: Array) -> Array:
+        """The angle [rad] of body2 relative to body1 about the axis, over any number of turns."""
+        relative = (pose1.quat @ anchors.quat1).conj() @ (pose2.quat @ anchors.quat2)
+        return unwrapped(relative.rotation_vector().z, aux[:, 0])
 
     def drive(self, context: Context, aux: Array) -> Drive:
         """(displacement, angle) of every element; zero for elements that are not driven."""
