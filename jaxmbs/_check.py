@@ -27,7 +27,8 @@ from jaxmbs.constraints import (
 )
 from jaxmbs.constraints.frame_joint import DRIVEN_ROW
 from jaxmbs.dynamics.acceleration import body_rows, inverse_inertia
-from jaxmbs.dynamics.projection import assemble, tolerances
+from jaxmbs.dynamics.assembly import assemble_start
+from jaxmbs.dynamics.projection import tolerances
 from jaxmbs.dynamics.rows import linearised_rows, row_plan, spread_rows
 from jaxmbs.dynamics.system import LaneState, context, initial_lanes, kinematics, make_system
 
@@ -213,7 +214,7 @@ def _initial(model: Model) -> LaneState:
 
 @eqx.filter_jit
 def _assembled(model: Model, inputs: Inputs, y: LaneState) -> LaneState:
-    return assemble(make_system(model, inputs, ()), jnp.zeros((1, 1), model.dtype), y)[0]
+    return assemble_start(make_system(model, inputs, ()), jnp.zeros((1, 1), model.dtype), y).y
 
 
 def _start_poses(model: Model, inputs: Inputs) -> tuple[_Start, _Start]:

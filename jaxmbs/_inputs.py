@@ -78,12 +78,14 @@ def make_inputs(model: Model, inputs: Mapping[str, Input] | None) -> Inputs:
     wrong shape, with times that do not increase or numbers that are not finite.
     """
     wanted = model.input_names()
+    if inputs is not None and not isinstance(inputs, Mapping):
+        raise TypeError(f"inputs needs a mapping from names to values, got {type(inputs).__name__}")
     given = dict(inputs or {})
     samples: dict[str, Samples] = {}
     functions: dict[str, Callable[[Array, State], Any]] = {}
     for name in given:
         if name not in wanted:
-            close = difflib.get_close_matches(name, wanted, n=1)
+            close = difflib.get_close_matches(str(name), wanted, n=1)
             known = f"did you mean {close[0]!r}?" if close else f"the model's inputs are: {', '.join(wanted) or 'none'}"
             raise ValueError(f"the model has no input {name!r}; {known}")
     for name, size in wanted.items():
@@ -103,7 +105,10 @@ def make_inputs(model: Model, inputs: Mapping[str, Input] | None) -> Inputs:
 def _samples(name: str, size: int, pair: Any, model: Model) -> Samples:
     if not isinstance(pair, tuple | list) or len(pair) != 2:
         raise ValueError(f"input {name!r} needs a function of (t, state) or a pair (times, values), got {type(pair)}")
-    times, values = jnp.asarray(pair[0], model.dtype), jnp.asarray(pair[1], model.dtype)
+    try:
+        times, values = jnp.asarray(pair[0], model.dtype), jnp.asarray(pair[1], model.dtype)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"input {name!r} needs times and values that are numbers: {error}") from None
     if size == 1:
         values = values[..., None]
     if times.ndim != 1 or times.shape[0] < 1 or values.ndim < 2 or values.shape[-2:] != (times.shape[0], size):
@@ -161,7 +166,13 @@ def _called(name: str, function: Callable[[Array, State], Any], size: int, time:
     dtype = state.pos.dtype
 
     def one(t: Array, s: State) -> Array:
-        value = jnp.asarray(function(t, s), dtype)
+        try:
+            value = jnp.asarray(function(t, s), dtype)
+        except Exception as error:
+            raise ValueError(
+                f"input {name!r} failed when it was called with (t, state of one instance): "
+                f"{type(error).__name__}: {error}"
+            ) from error
         if value.size != size:
             raise ValueError(f"input {name!r} must return {size} number(s), got shape {value.shape}")
         return value.reshape(size)

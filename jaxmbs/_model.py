@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from jaxmbs._bodies import Bodies
@@ -162,6 +163,18 @@ def stack(models: list[Model]) -> Model:
     """
     if not models:
         raise ValueError("stack needs at least one model")
+    wrong = [type(model).__name__ for model in models if not isinstance(model, Model)]
+    if wrong:
+        raise TypeError(f"stack needs a list of compiled models, got {wrong[0]}; see jaxmbs.compile_model")
+    batches = list(dict.fromkeys(model.batch_shape for model in models))
+    if len(batches) > 1:
+        raise ValueError(
+            f"stack needs models of one batch shape, got {batches[0]} and {batches[1]}; bring the others to it with "
+            "jaxmbs.broadcast, or join batches with jax.tree.map(lambda *x: jax.numpy.concatenate(x), ...)"
+        )
+    dtypes = list(dict.fromkeys(str(model.dtype) for model in models))
+    if len(dtypes) > 1:
+        raise ValueError(f"stack needs models of one dtype, got {dtypes[0]} and {dtypes[1]}")
     functions = merged_kinks([model.functions for model in models])
     models = [dataclasses.replace(m, functions=f) for m, f in zip(models, functions, strict=True)]
     structures = {jax.tree.structure(dataclasses.replace(model, leaf_shapes=())) for model in models}
@@ -174,6 +187,8 @@ def stack(models: list[Model]) -> Model:
 
 def broadcast(model: Model, count: int) -> Model:
     """`count` copies of a model as a batch, ready to have single leaves replaced."""
+    if not isinstance(count, int | np.integer):
+        raise TypeError(f"broadcast needs a number of copies, got {count!r}")
     if count < 1:
         raise ValueError(f"broadcast needs a positive count, got {count}")
     return jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (count, *leaf.shape)), model)

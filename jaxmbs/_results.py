@@ -15,6 +15,8 @@ class Status(enum.IntEnum):
     ASSEMBLY_FAILED = 3
     #: The integrator used up its steps.
     MAX_STEPS = 4
+    #: No velocity at the start satisfies the constraints.
+    START_VELOCITY = 5
 
     @property
     def message(self) -> str:
@@ -27,6 +29,7 @@ _MESSAGES = {
     Status.CONSTRAINTS_OPEN: "the constraints could not be closed after a step; a smaller dt may help",
     Status.ASSEMBLY_FAILED: "the start pose could not be assembled",
     Status.MAX_STEPS: "the adaptive integrator used up its steps; a larger tolerance may help",
+    Status.START_VELOCITY: "no velocities at the start satisfy the constraints",
 }
 
 

@@ -1,6 +1,7 @@
 """Simulate a mechanism, or a batch of them."""
 
 import dataclasses
+import math
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,16 +18,16 @@ from jaxmbs._description import Actuation
 from jaxmbs._inputs import Input, Inputs, make_inputs
 from jaxmbs._lanes import from_lanes
 from jaxmbs._model import Model
-from jaxmbs._outputs import constraint_names, joint_names
 from jaxmbs._results import SimulationError, Status
-from jaxmbs._solution import Solution
+from jaxmbs._solution import Solution, open_elements
 from jaxmbs._stability import check_stability
-from jaxmbs._state import State
+from jaxmbs._state import State, check_state
 from jaxmbs._term import MultibodyTerm, StepArguments
-from jaxmbs._timing import just_before, save_times, snap_to_grid, step_times
+from jaxmbs._timing import check_distinct, just_before, save_times, snap_to_grid, step_times
 from jaxmbs._tracing import is_traced
 from jaxmbs.constraints import FrameJoint, Motor
-from jaxmbs.dynamics.projection import assemble, is_open, project, tolerances
+from jaxmbs.dynamics.assembly import Start, assemble_start
+from jaxmbs.dynamics.projection import project
 from jaxmbs.dynamics.system import (
     LaneState,
     System,
@@ -37,6 +38,7 @@ from jaxmbs.dynamics.system import (
     state_to_lanes,
 )
 from jaxmbs.solvers import AbstractIntegrator, RungeKutta
+from jaxmbs.solvers.projected_runge_kutta import METHODS
 
 
 def simulate(
@@ -78,6 +80,7 @@ def simulate(
     **Raises:** `SimulationError` when a single run fails; a batch returns a status per instance. `ValueError` for
     arguments that make no sense, and for a step at which the explicit method is unstable.
     """
+    _check_types(model, integrator, adjoint, progress_meter)
     integrator = RungeKutta() if integrator is None else integrator
     adjoint = diffrax.RecursiveCheckpointAdjoint() if adjoint is None else adjoint
     meter = diffrax.NoProgressMeter() if progress_meter is None else progress_meter
@@ -85,13 +88,15 @@ def simulate(
         raise ValueError("BacksolveAdjoint is wrong for constrained systems; use RecursiveCheckpointAdjoint")
     _say_what_is_left_out(model)
     checked = make_inputs(model, inputs)
+    state = None if state is None else check_state(model, state)
     batch = common_batch(model, checked, state)
     _check_functions_of_time(model, checked)
     grid, kinks, h = step_times(model, checked, t0, t1, dt)
-    saves = save_times(grid, save_dt, save_at)
+    saves = save_times(grid, save_dt, save_at, _row_bytes(model, batch))
     check_stability(model, checked, state, batch, float(grid[0]), h, integrator)
     on_grid = not integrator.adaptive and snap_to_grid(grid, saves)
     dtype = model.dtype
+    check_distinct(saves, dtype)
     result = _run(
         model,
         checked,
@@ -117,7 +122,8 @@ def simulate(
         status=result[1],
         failed_at=result[2],
         gap=result[3],
-        steps=result[4],
+        rate_gap=result[4],
+        steps=result[5],
         integrator=integrator,
     )
     _raise_on_failure(solution, batch)
@@ -125,12 +131,22 @@ def simulate(
 
 
 def initial_state(model: Model, *, inputs: Mapping[str, Input] | None = None, t0: float = 0.0) -> State:
-    """The assembled state from which a run of `model` starts; change it and pass it to `simulate`."""
+    """The assembled state from which a run of `model` starts; change it and pass it to `simulate`.
+
+    **Raises:** `SimulationError` when some instance cannot be assembled.
+    """
+    _check_types(model)
     checked = make_inputs(model, inputs)
     batch = common_batch(model, checked, None)
-    state, gap = _initial_state(model, checked, jnp.asarray(t0, model.dtype), batch)
-    if not is_traced(gap) and not bool(jnp.all(gap <= tolerances(gap.dtype).failed)):
-        raise SimulationError(f"{Status.ASSEMBLY_FAILED.message}: a gap of {float(jnp.max(gap)):.3g} remains")
+    time = _instant(t0, model)
+    state, _, codes = _assembled(model, checked, None, time, batch)
+    if not is_traced(codes) and np.any(np.asarray(codes)):
+        lane = int(np.flatnonzero(np.asarray(codes))[0])
+        status = Status(int(codes.reshape(-1)[lane]))
+        where = f" of instance {lane}" if batch else ""
+        raise SimulationError(
+            f"{status.message}{where}: {open_elements(model, checked, state, time, batch, lane, status)}"
+        )
     return state
 
 
@@ -138,23 +154,59 @@ def assemble_state(
     model: Model, state: State, *, inputs: Mapping[str, Input] | None = None, t0: float = 0.0
 ) -> tuple[State, Array]:
     """The state nearest to `state`, in the mass metric, that closes the constraints; and the gap that remains."""
+    _check_types(model)
     checked = make_inputs(model, inputs)
+    state = check_state(model, state)
     batch = common_batch(model, checked, state)
-    return _assemble_state(model, checked, state, jnp.asarray(t0, model.dtype), batch)
+    return _assembled(model, checked, state, _instant(t0, model), batch)[:2]
+
+
+def _instant(t0: ArrayLike, model: Model) -> Array:
+    time = jnp.asarray(t0, model.dtype)
+    if time.shape != () or not (is_traced(time) or np.isfinite(time)):
+        raise ValueError(f"t0 needs one finite number in seconds, got {t0!r}")
+    return time
+
+
+def _check_types(model: Any, integrator: Any = None, adjoint: Any = None, progress_meter: Any = None) -> None:
+    """Say what is accepted where an argument is of another type."""
+    if not isinstance(model, Model):
+        raise TypeError(
+            f"model needs a jaxmbs.Model, got {type(model).__name__}; jaxmbs.load(path) makes one of a file, and "
+            "jaxmbs.compile_model(description) of a description"
+        )
+    if integrator is not None and not isinstance(integrator, AbstractIntegrator):
+        raise TypeError(
+            f"integrator needs an object like jaxmbs.solvers.RungeKutta('tsit5'), got {integrator!r}; its methods are "
+            f"{', '.join(METHODS)}"
+        )
+    if adjoint is not None and not isinstance(adjoint, diffrax.AbstractAdjoint):
+        raise TypeError(f"adjoint needs an object like diffrax.ForwardMode(), got {adjoint!r}")
+    if progress_meter is not None and not isinstance(progress_meter, diffrax.AbstractProgressMeter):
+        raise TypeError(f"progress_meter needs an object like diffrax.TqdmProgressMeter(), got {progress_meter!r}")
+
+
+def _row_bytes(model: Model, batch: tuple[int, ...]) -> int:
+    """Bytes of the states of all instances at one time."""
+    numbers = 13 * model.bodies.count + 3 + sum(e.count * e.aux_count for e in (*model.constraints, *model.forces))
+    return numbers * math.prod(batch) * model.dtype.itemsize
+
+
+def _failure_codes(start: Start) -> Array:
+    """What is wrong with the start of every lane: `Status` codes, (lanes,)."""
+    codes = jnp.where(start.unsteady, float(Status.START_VELOCITY), 0.0)
+    return jnp.where(start.open, float(Status.ASSEMBLY_FAILED), codes).astype(start.gap.dtype)
 
 
 @eqx.filter_jit
-def _initial_state(model: Model, inputs: Inputs, t0: Array, batch: tuple[int, ...]) -> tuple[State, Array]:
-    y, gap = assemble(make_system(model, inputs, batch), t0.reshape(1, 1), initial_lanes(model, batch))
-    return from_lanes(state_of_lanes(y), batch), gap.reshape(batch)
-
-
-@eqx.filter_jit
-def _assemble_state(
-    model: Model, inputs: Inputs, state: State, t0: Array, batch: tuple[int, ...]
-) -> tuple[State, Array]:
-    y, gap = assemble(make_system(model, inputs, batch), t0.reshape(1, 1), state_to_lanes(model, state, batch))
-    return from_lanes(state_of_lanes(y), batch), gap.reshape(batch)
+def _assembled(
+    model: Model, inputs: Inputs, state: State | None, t0: Array, batch: tuple[int, ...]
+) -> tuple[State, Array, Array]:
+    """The assembled state, the gap and the `Status` codes."""
+    y = initial_lanes(model, batch) if state is None else state_to_lanes(model, state, batch)
+    start = assemble_start(make_system(model, inputs, batch), t0.reshape(1, 1), y)
+    codes = _failure_codes(start).astype(jnp.int32)
+    return from_lanes(state_of_lanes(start.y), batch), start.gap.reshape(batch), codes.reshape(batch)
 
 
 @eqx.filter_jit
@@ -172,14 +224,13 @@ def _run(
     *,
     batch: tuple[int, ...],
     interpolate: bool,
-) -> tuple[State, Array, Array, Array, Array]:
+) -> tuple[State, Array, Array, Array, Array, Array]:
     system = make_system(model, inputs, batch)
     y0 = initial_lanes(model, batch) if state is None else state_to_lanes(model, state, batch)
-    y0, gap = assemble(system, grid[0].reshape(1, 1), y0)
-    broken = is_open(y0, gap)
-    code = jnp.where(broken, float(Status.ASSEMBLY_FAILED), 0.0).astype(gap.dtype)
-    failure = jnp.stack([jnp.where(broken, grid[0], 0.0), code])
-    y0 = eqx.tree_at(lambda y: y.failure, y0, failure)
+    start = assemble_start(system, grid[0].reshape(1, 1), y0)
+    codes = _failure_codes(start)
+    failure = jnp.stack([jnp.where(codes != 0, grid[0], 0.0), codes])
+    y0 = eqx.tree_at(lambda y: y.failure, start.y, failure)
     plan = integrator.plan(grid, kinks, h, interpolate=interpolate, reproject=has_velocity_jumps(model))
     sol = diffrax.diffeqsolve(
         MultibodyTerm(),
@@ -204,7 +255,8 @@ def _run(
     # time becomes the axis after the batch axes
     states = jax.vmap(lambda y: from_lanes(state_of_lanes(y), batch))(ys)
     states = jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, len(batch)), states)
-    return states, status.reshape(batch), failed_at.reshape(batch), gap.reshape(batch), sol.stats["num_steps"]
+    status, failed_at, gap, rate_gap = (leaf.reshape(batch) for leaf in (status, failed_at, start.gap, start.rate_gap))
+    return states, status, failed_at, gap, rate_gap, sol.stats["num_steps"]
 
 
 def _outcome(sol: diffrax.Solution, saves: Array) -> tuple[LaneState, Array, Array]:
@@ -298,20 +350,5 @@ def _check_ignores_state(name: str, actuation: Actuation, function: Any) -> None
 def _raise_on_failure(solution: Solution, batch: tuple[int, ...]) -> None:
     if batch or is_traced(solution.status):
         return
-    status = Status(int(solution.status))
-    if status is Status.OK:
-        return
-    detail = f": {_open_elements(solution)}" if status is Status.ASSEMBLY_FAILED else ""
-    raise SimulationError(f"{status.message} (t = {float(solution.failed_at):.6g} s){detail}", solution)
-
-
-def _open_elements(solution: Solution) -> str:
-    """The joints and constraints that the first saved state leaves open, the worst first."""
-    outputs = solution.outputs()
-    names = (*joint_names(solution.model), *constraint_names(solution.model))
-    parts = [outputs[name][0] for name in ("residual_pos", "constraint_residual") if name in outputs]
-    gaps = np.concatenate([np.asarray(part) for part in parts])
-    limit = tolerances(solution.model.dtype).closed
-    worst = [i for i in np.argsort(-np.nan_to_num(gaps, nan=np.inf)) if not gaps[i] <= limit]
-    shown = ", ".join(f"{names[i]} is open by {gaps[i]:.3g}" for i in worst[:6])
-    return shown + (f" and {len(worst) - 6} more" if len(worst) > 6 else "")
+    if int(solution.status) != Status.OK:
+        raise SimulationError(solution.explain(), solution)

@@ -23,7 +23,7 @@ class Variable:
 _WORLD = "world"
 _NONE = "none (scalar)"
 _JOINT = "joint frame of body2"
-_OF_BODY2 = "body2 relative to body1, zero at t = 0; NaN where the joint has none"
+_OF_BODY2 = "body2 relative to body1, zero in the pose of the file; NaN where the joint has none"
 _OF_BODY1 = "body1 relative to body2, along or about the axis that body2 carries"
 _ON_BODY2 = "acts on body2, the opposite on body1"
 _ABOUT = "on body2, about the joint origin that body2 carries"
@@ -67,7 +67,9 @@ VARIABLES: dict[str, Variable] = {
     "joint_torque": _vector("joint", "N m", _WORLD, "reaction torque of the joint", _ABOUT),
     "residual_pos": _of("joint", "m or rad", "largest position residual of the joint", "over its rows"),
     "residual_vel": _of("joint", "m s-1 or rad s-1", "largest velocity residual of the joint", "over its rows"),
-    "motor_pos": _of("motor", "m|rad", "position of the motor, turns counted", f"{_OF_BODY1}, zero at t = 0", _JOINT),
+    "motor_pos": _of(
+        "motor", "m|rad", "position of the motor, turns counted", f"{_OF_BODY1}, zero in the pose of the file", _JOINT
+    ),
     "motor_vel": _of("motor", "m s-1|rad s-1", "rate of the motor", _OF_BODY1, _JOINT),
     "motor_effort": _of("motor", "N|N m", "effort", "acts on body1 along +axis, the opposite on body2", _JOINT),
     "constraint_force": _vector("constraint", "N", _WORLD, "reaction force of the constraint", _ON_BODY2),
@@ -82,7 +84,9 @@ VARIABLES: dict[str, Variable] = {
     "tsda_force": _of(
         "tsda", "N", "force along the line of the two points", "positive pushes the bodies apart", "point1 to point2"
     ),
-    "rsda_angle": _of("rsda", "rad", "angle, turns counted", "body2 relative to body1, zero at t = 0", "axis of body1"),
+    "rsda_angle": _of(
+        "rsda", "rad", "angle, turns counted", "body2 relative to body1, zero in the pose of the file", "axis of body1"
+    ),
     "rsda_rate": _of("rsda", "rad s-1", "rate of the angle", "body2 relative to body1", "axis of body1"),
     "rsda_torque": _of(
         "rsda", "N m", "torque about the axis", "on body2 along +axis, the opposite on body1", "axis of body1"
