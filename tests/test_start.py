@@ -90,6 +90,7 @@ def test_a_late_start_equals_its_single_run() -> None:
             np.testing.assert_allclose(got[lane], want, rtol=0, atol=1e-13)
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_from_its_end() -> None:
     """A state has its turns already: nothing is added again."""
     model = started(jnp.asarray(10.0), jnp.asarray(-7.0))
@@ -109,6 +110,7 @@ def reverse_derivative() -> Any:
     return jax.jit(jax.jacrev(measured))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", [0.3, 3.0, 10.0])
 def test_the_start_angle_is_differentiable(start: float) -> None:
     """The rim is 0.3 m from the axis, at the angle f(0), and turns by 1 rad/s; the spring's angle is f(0)."""
