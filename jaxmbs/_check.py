@@ -26,8 +26,9 @@ from jaxmbs.constraints import (
     UniversalJoint,
 )
 from jaxmbs.constraints.frame_joint import DRIVEN_ROW
-from jaxmbs.dynamics.acceleration import body_rows, inverse_inertia
+from jaxmbs.dynamics.acceleration import body_rows
 from jaxmbs.dynamics.assembly import assemble_start
+from jaxmbs.dynamics.inertia import inverse_inertia
 from jaxmbs.dynamics.projection import tolerances
 from jaxmbs.dynamics.rows import linearised_rows, row_plan, spread_rows
 from jaxmbs.dynamics.system import LaneState, context, initial_lanes, kinematics, make_system

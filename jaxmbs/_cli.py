@@ -10,7 +10,7 @@ from jaxmbs import __version__
 from jaxmbs.cli import bench as bench_command, check as check_command, options, run as run_command
 from jaxmbs.cli.arguments import Command, one_of, seconds
 from jaxmbs.cli.errors import BAD_INPUT, complain, did_you_mean, exit_statuses
-from jaxmbs.cli.xla import prefer_fast_compilation
+from jaxmbs.cli.xla import keep_compiled_programs, prefer_fast_compilation
 from jaxmbs.loaders import json_schema
 
 
@@ -179,6 +179,7 @@ def schema(format: Annotated[str, typer.Argument(metavar="FORMAT", help="chrono"
 def main() -> None:
     """Entry point of the command."""
     prefer_fast_compilation()
+    keep_compiled_programs()
     app()
 
 

@@ -1,6 +1,7 @@
 """From bodies to elements and back, by static index."""
 
 import functools
+from collections.abc import Callable
 from typing import TypeVar
 
 import jax
@@ -44,3 +45,14 @@ def sum_onto_bodies(values: Array, index: tuple[int, ...], body_count: int) -> A
     for column in table.T:
         total = total + padded[column]
     return total
+
+
+def halved(operation: Callable[[Array, Array], Array], values: Array) -> Array:
+    """Reduce (elements, lanes) to (1, lanes) by halves: it fuses, which XLA's reductions on CPUs do not."""
+    while values.shape[0] > 1:
+        half = values.shape[0] // 2
+        rest = values[2 * half :]
+        values = operation(values[:half], values[half : 2 * half])
+        if rest.shape[0]:
+            values = jnp.concatenate([operation(values[:1], rest), values[1:]])
+    return values

@@ -130,13 +130,11 @@ def _residuals(system: System, motion: Motion, place: int) -> tuple[Array, Array
     plan = row_plan(system.model)
     constraint = system.model.constraints[place]
     rows = motion.rows
-    body = body_rows(motion.bodies)
-    v = jnp.concatenate([body.vel.array(), body.omega.array()], axis=1)
-    speed = jnp.sum(motion.solver.jacobian * v[None], axis=(1, 2)) + rows.rate
+    residual, speed = rows.residual, rows.speed
     pos, vel = [], []
     for element in range(constraint.count):
         chosen = np.flatnonzero((plan.stack == place) & (plan.element == element))
-        pos.append(jnp.max(jnp.abs(rows.residual[chosen]), axis=0, initial=0.0))
+        pos.append(jnp.max(jnp.abs(residual[chosen]), axis=0, initial=0.0))
         vel.append(jnp.max(jnp.abs(speed[chosen]), axis=0, initial=0.0))
     return jnp.stack(pos), jnp.stack(vel)
 

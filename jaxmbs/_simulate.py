@@ -3,7 +3,7 @@
 import dataclasses
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import diffrax
@@ -18,12 +18,13 @@ from jaxmbs._description import Actuation
 from jaxmbs._inputs import Input, Inputs, make_inputs
 from jaxmbs._lanes import from_lanes
 from jaxmbs._model import Model
+from jaxmbs._parts import part_size, run_parts, take_part
 from jaxmbs._results import SimulationError, Status
 from jaxmbs._solution import Solution, open_elements
 from jaxmbs._stability import check_stability
 from jaxmbs._state import State, check_state
 from jaxmbs._term import MultibodyTerm, StepArguments
-from jaxmbs._timing import check_distinct, just_before, save_times, snap_to_grid, step_times
+from jaxmbs._timing import check_distinct, just_before, padded, save_times, snap_to_grid, step_times
 from jaxmbs._tracing import is_traced
 from jaxmbs.constraints import FrameJoint, Motor
 from jaxmbs.dynamics.assembly import Start, assemble_start
@@ -39,6 +40,10 @@ from jaxmbs.dynamics.system import (
 )
 from jaxmbs.solvers import AbstractIntegrator, RungeKutta
 from jaxmbs.solvers.projected_runge_kutta import METHODS
+
+
+#: Memory of a step, in states: what the elimination keeps between its passes, and the stages.
+WORKING_STATES = 64
 
 
 def simulate(
@@ -97,20 +102,22 @@ def simulate(
     on_grid = not integrator.adaptive and snap_to_grid(grid, saves)
     dtype = model.dtype
     check_distinct(saves, dtype)
-    result = _run(
-        model,
-        checked,
-        state,
-        jnp.asarray(grid, dtype),
+    times = (
+        jnp.asarray(padded(grid), dtype),
         jnp.asarray(kinks if integrator.adaptive else kinks[:0], dtype),
         jnp.asarray(h, dtype),
         jnp.asarray(saves, dtype),
-        integrator,
-        adjoint,
-        meter,
-        batch=batch,
-        interpolate=not on_grid,
     )
+
+    def run(model: Model, inputs: Inputs, state: State | None, batch: tuple[int, ...]) -> Any:
+        return _run(model, inputs, state, *times, integrator, adjoint, meter, batch=batch, interpolate=not on_grid)
+
+    # lanes that share an adaptive step belong together
+    if len(batch) == 1 and not integrator.adaptive and progress_meter is None:
+        program = (repr(integrator), repr(adjoint), tuple(leaf.shape for leaf in times), on_grid)
+        result = _in_parts(run, program, model, checked, state, batch[0], saves.size)
+    else:
+        result = run(model, checked, state, batch)
     solution = Solution(
         model=model,
         inputs=checked,
@@ -128,6 +135,27 @@ def simulate(
     )
     _raise_on_failure(solution, batch)
     return solution
+
+
+def _in_parts(
+    run: Any, program: Hashable, model: Model, inputs: Inputs, state: State | None, instances: int, saves: int
+) -> Any:
+    """`run` for a batch, in parts where that is faster or needed; see `jaxmbs._parts`."""
+    size = instances
+    if not is_traced((model, inputs, state)):
+        size = part_size(instances, _row_bytes(model, ()) * (saves + WORKING_STATES))
+    if size == instances:
+        return run(model, inputs, state, (instances,))
+
+    def part(start: int) -> Any:
+        samples = take_part(inputs.samples, inputs.sample_ndims(), start, size)
+        own_state = None if state is None else take_part(state, state.core_ndims(), start, size)
+        own_inputs = Inputs(samples, inputs.functions, inputs.components)
+        return run(take_part(model, model.leaf_ndims, start, size), own_inputs, own_state, (size,))
+
+    leaves, structure = jax.tree.flatten((model, inputs, state))
+    shapes = tuple((jnp.shape(leaf), str(jnp.result_type(leaf))) for leaf in leaves if eqx.is_array(leaf))
+    return run_parts(part, (structure, shapes, program), instances, size)
 
 
 def initial_state(model: Model, *, inputs: Mapping[str, Input] | None = None, t0: float = 0.0) -> State:

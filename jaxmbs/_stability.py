@@ -19,7 +19,8 @@ from jaxmbs._math import Vec3
 from jaxmbs._model import Model
 from jaxmbs._state import State
 from jaxmbs._tracing import is_traced
-from jaxmbs.dynamics.acceleration import inverse_inertia, six
+from jaxmbs.dynamics.acceleration import six
+from jaxmbs.dynamics.inertia import inverse_inertia
 from jaxmbs.dynamics.projection import retract
 from jaxmbs.dynamics.rows import linearised_rows, row_plan, spread_rows
 from jaxmbs.dynamics.system import (

@@ -88,6 +88,12 @@ def step_times(
     return np.sort(np.concatenate([grid, extra])), merged, h
 
 
+def padded(grid: np.ndarray) -> np.ndarray:
+    """Step times with the last one repeated, to a power of two of steps: another duration seldom compiles anew."""
+    steps = 1 << (grid.size - 2).bit_length()
+    return np.pad(grid, (0, steps + 1 - grid.size), mode="edge")
+
+
 def save_times(grid: np.ndarray, save_dt: ArrayLike | None, save_at: Any, row_bytes: int = 0) -> np.ndarray:
     """The times to save: every `save_dt`, or at `save_at`, or at every step.
 

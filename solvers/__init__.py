@@ -8,3 +8,7 @@ from jaxmbs.solvers.projected_runge_kutta import (
     ProjectedRungeKutta as ProjectedRungeKutta,
     RungeKutta as RungeKutta,
 )
+from jaxmbs.solvers.semi_implicit_euler import (
+    SemiImplicitEuler as SemiImplicitEuler,
+    SemiImplicitEulerSolver as SemiImplicitEulerSolver,
+)

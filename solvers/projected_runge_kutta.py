@@ -1,6 +1,6 @@
 """Explicit Runge-Kutta on the index-1 form, projected onto the constraints after each step."""
 
-import dataclasses
+import functools
 from typing import Any
 
 import diffrax
@@ -10,11 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from jaxmbs._results import Status
 from jaxmbs._term import MultibodyTerm, StepArguments
-from jaxmbs.dynamics.projection import is_open, project, project_velocity
+from jaxmbs.dynamics.projection import project, project_velocity
 from jaxmbs.dynamics.system import LaneState, context
 from jaxmbs.solvers._base import AbstractIntegrator, StepPlan
+from jaxmbs.solvers._failures import failures, guarded
 from jaxmbs.solvers._grid_steps import GridSteps
 
 
@@ -112,6 +112,11 @@ def coefficients(tableau: diffrax.ButcherTableau) -> tuple[np.ndarray, np.ndarra
     return a[:needed, :needed], tableau.b_sol[:needed], tableau.b_error, c[:needed]
 
 
+def weighted(weights: Array, slopes: Array) -> Array:
+    """The sum of weights times stages, in plain arithmetic, which fuses with its neighbours."""
+    return functools.reduce(jnp.add, [weights[i] * slopes[i] for i in range(slopes.shape[0])])
+
+
 class ProjectedRungeKutta(diffrax.AbstractAdaptiveSolver):
     """The Diffrax solver behind `RungeKutta`.
 
@@ -158,7 +163,7 @@ class ProjectedRungeKutta(diffrax.AbstractAdaptiveSolver):
         stages = b.shape[0]
 
         def combine(weights: Array, slopes: LaneState) -> LaneState:
-            return jax.tree.map(lambda y, k: y + h * jnp.tensordot(weights, k, axes=1), start, slopes)
+            return jax.tree.map(lambda y, k: y + h * weighted(weights, k), start, slopes)
 
         def stage(slopes: LaneState, i: Array) -> tuple[LaneState, None]:
             slope = terms.vf(t0 + c[i] * h, combine(a[i], slopes), arguments)
@@ -168,23 +173,19 @@ class ProjectedRungeKutta(diffrax.AbstractAdaptiveSolver):
         slopes, _ = jax.lax.scan(stage, empty, jnp.arange(stages))
         y1, gap = project(system, end, middle, combine(b, slopes))
 
-        failed, code = _failures(y1, gap)
-        alive = y0.failure[1] == 0
+        failed, code = failures(y1, gap)
         if self.smallest is not None:
             # a rejected step is no failure; only one that cannot get smaller is
             failed = failed & (h <= self.smallest * 1.001)
-        broke = alive & failed
-        failure = jnp.where(broke, jnp.stack([jnp.broadcast_to(t1, broke.shape), code]), y0.failure)
-        keep = alive & ~failed
-        y1 = jax.tree.map(lambda new, old: jnp.where(keep, new, old), y1, y0)
-        y1 = dataclasses.replace(y1, failure=failure)
+        y1, keep, broke = guarded(y0, y1, failed, code, t1)
+        alive = y0.failure[1] == 0
 
         error, k0, k1 = None, None, None
         if self.interpolate:
             last = terms.vf(t1, y1, arguments)
             if b_error.shape[0] > stages:
                 slopes = jax.tree.map(lambda k, new: jnp.concatenate([k, new[None]]), slopes, last)
-            error = jax.tree.map(lambda k: h * jnp.tensordot(b_error, k, axes=1), slopes)
+            error = jax.tree.map(lambda k: h * weighted(b_error, k), slopes)
             k0 = jax.tree.map(lambda k: jnp.where(keep, h * k[0], 0.0), slopes)
             k1 = jax.tree.map(lambda k: jnp.where(keep, h * k, 0.0), last)
             error = jax.tree.map(lambda e: jnp.where(keep | ~alive, e, jnp.inf), error)
@@ -204,12 +205,3 @@ def _worst_lane(error: LaneState) -> Array:
     mean = squares / sum(part.shape[0] for part in parts)
     positive = mean > 0
     return jnp.max(jnp.where(positive, jnp.sqrt(jnp.where(positive, mean, 1.0)), 0.0))
-
-
-def _failures(y: LaneState, gap: Array) -> tuple[Array, Array]:
-    """Which lanes failed, and why."""
-    finite = jnp.ones_like(gap, dtype=bool)
-    for leaf in jax.tree.leaves((y.pose, y.vel, y.omega, y.aux, y.work)):
-        finite = finite & jnp.all(jnp.isfinite(leaf), axis=tuple(range(leaf.ndim - 1)))
-    code = jnp.where(finite, float(Status.CONSTRAINTS_OPEN), float(Status.DIVERGED))
-    return ~finite | is_open(y, gap), code.astype(gap.dtype)

@@ -3,6 +3,7 @@
 import importlib.metadata
 import os
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 
@@ -59,6 +60,13 @@ def shared() -> Path:
     if not (path / "reference").is_dir():
         pytest.skip("the reference data (folder `shared` beside the repository) is not here")
     return path
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _forget_programs() -> Iterator[None]:
+    """Compiled programs are seldom shared between files, and take gigabytes together."""
+    yield
+    jax.clear_caches()
 
 
 @pytest.fixture

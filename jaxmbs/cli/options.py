@@ -10,12 +10,13 @@ import numpy as np
 from jaxmbs._description import ModelDescription
 from jaxmbs.cli.errors import UserError, did_you_mean
 from jaxmbs.loaders import LoaderChrono
-from jaxmbs.solvers import AbstractIntegrator, RungeKutta
+from jaxmbs.solvers import AbstractIntegrator, RungeKutta, SemiImplicitEuler
 from jaxmbs.solvers.projected_runge_kutta import METHODS
 
 
 FORMATS = ("chrono",)
 ADAPTIVE = "-adaptive"
+SEMI_IMPLICIT = "semi-implicit-euler"
 #: Tolerances of the adaptive integrators.
 RTOL, ATOL = 1e-8, 1e-10
 #: The step where neither the file nor the command line gives one [s].
@@ -111,7 +112,7 @@ def times(description: ModelDescription, t1: float | None, dt: float | None, sav
 
 def integrator_names() -> list[str]:
     """All names that `--integrator` takes."""
-    return [*METHODS, *(name + ADAPTIVE for name in METHODS)]
+    return [*METHODS, *(name + ADAPTIVE for name in METHODS), SEMI_IMPLICIT]
 
 
 def integrator(name: str) -> AbstractIntegrator:
@@ -121,6 +122,8 @@ def integrator(name: str) -> AbstractIntegrator:
         close = did_you_mean(name, names)
         listed = "" if close.startswith("choose") else f" The names are {', '.join(names)}"
         raise UserError(f"there is no integrator {name!r}; {close}{listed}")
+    if name == SEMI_IMPLICIT:
+        return SemiImplicitEuler()
     method = name.removesuffix(ADAPTIVE)
     return RungeKutta(method, rtol=RTOL, atol=ATOL) if name.endswith(ADAPTIVE) else RungeKutta(method)
 

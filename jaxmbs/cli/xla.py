@@ -1,7 +1,9 @@
-"""Compiler switches for the command line, which owns its process."""
+"""Settings of the compiler for the command line, which owns its process."""
 
 import importlib.metadata
 import os
+
+import jax
 
 
 #: XLA's newer emitters for fused loops take 2.5 times as long to compile on CPUs and give no faster code here
@@ -17,3 +19,19 @@ def prefer_fast_compilation() -> None:
     flags = os.environ.get("XLA_FLAGS", "")
     if FLAG not in flags and importlib.metadata.version("jaxlib").startswith(TESTED_JAXLIB):
         os.environ["XLA_FLAGS"] = f"{flags} {FLAG}=false".strip()
+
+
+#: The environment variable that names the folder of compiled programs; empty, nothing is kept.
+CACHE = "JAXMBS_CACHE"
+
+
+def keep_compiled_programs() -> None:
+    """Let JAX keep compiled programs in the user's cache folder, so that the next run of a model starts at once.
+
+    JAX's own JAX_COMPILATION_CACHE_DIR has precedence.
+    """
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    folder = os.environ.get(CACHE, os.path.join(base, "jaxmbs"))
+    if folder and "JAX_COMPILATION_CACHE_DIR" not in os.environ:
+        jax.config.update("jax_compilation_cache_dir", folder)
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)

@@ -7,11 +7,13 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from jaxmbs._context import Context
 from jaxmbs._kinematics import Kinematics, Pose, Rest
-from jaxmbs._math import Vec3
+from jaxmbs._math import Mat3, Vec3
+from jaxmbs._spatial import Spatial
 
 
 @jax.tree_util.register_dataclass
@@ -97,6 +99,99 @@ class AbstractConstraint(eqx.Module):
     def linearise(self, anchors: Any, body1: Kinematics, body2: Kinematics, drive: Drive) -> tuple[Row, ...]:
         """All rows with their Jacobians and acceleration bias."""
         return linearise_by_autodiff(self, anchors, body1, body2, drive)
+
+    @property
+    def driven_kinds(self) -> tuple[int, ...]:
+        """The kinds of rows that prescribed motion may drive, so that they do work."""
+        return tuple(range(len(self.row_mask[0]))) if type(self).drive is not AbstractConstraint.drive else ()
+
+    @property
+    def tree_coordinates(self) -> tuple[tuple[int, ...] | None, ...]:
+        """For every element, for each of six relative coordinates the kind of row that locks it, -1 where it is free.
+
+        `None` for an element whose rows always close a loop: that is right for every constraint, and slower than the
+        closed-form elimination of a joint that holds a body, for which `tree_basis` is needed too.
+        """
+        return (None,) * self.count
+
+    def tree_basis(
+        self, anchors: Any, body1: Kinematics, body2: Kinematics, rows: tuple[Row, ...], onto2: np.ndarray
+    ) -> tuple[Spatial, ...]:
+        """For each of the six coordinates the motion of the held body, relative to the other one, that moves it alone.
+
+        For a locked coordinate, its row changes at unit rate and the other locked rows do not; for a free one, no
+        locked row changes. All of them together span the motions of a body.
+
+        **Arguments:**
+
+        - rows: what `linearise` returned.
+        - onto2: (elements, 1), whether body2 is the one that is held. It moves, the other one rests.
+        """
+        raise NotImplementedError
+
+
+def coincidence_rows(
+    axes: Mat3,
+    arm1: Vec3,
+    arm2: Vec3,
+    body1: Kinematics,
+    body2: Kinematics,
+    driven: dict[int, tuple[Array, Array, Array]],
+) -> list[Row]:
+    """The rows axis . gap - drive = 0 for the three axes of a frame fixed in body2.
+
+    Components in a moving frame, so that no row changes when both bodies move as one.
+
+    **Arguments:**
+
+    - arm1, arm2: from the COMs to the two points, world axes; the gap is point 1 minus point 2.
+    - driven: by axis the prescribed component with its two time derivatives.
+    """
+    w1, w2 = body1.omega, body2.omega
+    gap = body1.pose.pos + arm1 - body2.pose.pos - arm2
+    gap_rate = body1.velocity_at(arm1) - body2.velocity_at(arm2)
+    gap_bias = w1.cross(w1.cross(arm1)) - w2.cross(w2.cross(arm2))
+    zero = jnp.zeros_like(gap.x)
+    none = Vec3(zero, zero, zero)
+    rows = []
+    for k, axis in enumerate((axes.x, axes.y, axes.z)):
+        turning = w2.cross(axis)
+        value, rate, acceleration = driven.get(k, (zero, zero, zero))
+        rows.append(
+            Row(
+                residual=axis.dot(gap) - value,
+                linear1=axis + none,
+                angular1=arm1.cross(axis),
+                linear2=none - axis,
+                angular2=axis.cross(arm2 + gap),
+                rate=zero - rate,
+                bias=axis.dot(gap_bias) + 2 * turning.dot(gap_rate) + w2.cross(turning).dot(gap) - acceleration,
+            )
+        )
+    return rows
+
+
+def held_row(row: Row, onto2: np.ndarray) -> Spatial:
+    """The part of a row's Jacobian that belongs to the held body."""
+    one, two = Spatial(row.linear1, row.angular1), Spatial(row.linear2, row.angular2)
+    if onto2.all():
+        return two
+    return Spatial(two.linear.where(onto2, one.linear), two.angular.where(onto2, one.angular))
+
+
+def basis_at_point(translations: list[Spatial], spins: tuple[Vec3, ...]) -> tuple[Spatial, ...]:
+    """A `tree_basis` from the held parts of three orthonormal translations and the three spins.
+
+    The spins are about the point that the translations compare, so that they change no translation.
+    """
+    none = Vec3.zeros(spins[0].x)
+    basis = [Spatial(row.linear + none, none) for row in translations]
+    for spin in spins:
+        linear = none
+        for row in translations:
+            linear = linear - row.linear * row.angular.dot(spin)
+        basis.append(Spatial(linear, spin))
+    return tuple(basis)
 
 
 def linearise_by_autodiff(

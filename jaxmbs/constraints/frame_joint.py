@@ -13,7 +13,8 @@ from jaxmbs._description import Actuation, Guide, JointKind, MotorKind
 from jaxmbs._kinematics import Kinematics, Pose, Rest
 from jaxmbs._math import Mat3, Quat, Vec3
 from jaxmbs._math.angle import unwrapped
-from jaxmbs.constraints._base import AbstractConstraint, Drive, Row
+from jaxmbs._spatial import Spatial
+from jaxmbs.constraints._base import AbstractConstraint, Drive, Row, basis_at_point, coincidence_rows, held_row
 
 
 Mask = tuple[bool, bool, bool, bool, bool, bool]
@@ -172,34 +173,16 @@ class FrameJoint(AbstractConstraint):
         displacement, angle = drive.value
         frame1, frame2 = (body1.pose.quat @ anchors.quat1).matrix(), (body2.pose.quat @ anchors.quat2).matrix()
         arm1, arm2 = body1.arm(anchors.pos1), body2.arm(anchors.pos2)
-        gap = body1.pose.pos + arm1 - body2.pose.pos - arm2
         w1, w2 = body1.omega, body2.omega
-        gap_rate = body1.velocity_at(arm1) - body2.velocity_at(arm2)
-        gap_bias = w1.cross(w1.cross(arm1)) - w2.cross(w2.cross(arm2))
-        zero = jnp.zeros_like(gap.x)
+        along = {2: (displacement, drive.rate[0], drive.acceleration[0])}
+        rows = coincidence_rows(frame2, arm1, arm2, body1, body2, along)
+        zero = jnp.zeros_like(rows[0].residual)
         none = Vec3(zero, zero, zero)
 
-        rows = []
-        for k, axis in enumerate((frame2.x, frame2.y, frame2.z)):
-            turning = w2.cross(axis)
-            driven = k == 2
-            rows.append(
-                Row(
-                    residual=axis.dot(gap) - (displacement if driven else 0.0),
-                    linear1=axis + none,
-                    angular1=arm1.cross(axis),
-                    linear2=none - axis,
-                    angular2=axis.cross(arm2 + gap),
-                    rate=zero - (drive.rate[0] if driven else 0.0),
-                    bias=axis.dot(gap_bias)
-                    + 2 * turning.dot(gap_rate)
-                    + w2.cross(turning).dot(gap)
-                    - (drive.acceleration[0] if driven else 0.0),
-                )
-            )
-
         # rotations: 2 dq_v/dt = E(q) u with E(q) = q_w + [q_v]x and u = F1^T (w1 - w2 - z2 rate), F1 the frame 1
-        turn = Quat.about_z(-angle) @ ((body2.pose.quat @ anchors.quat2).conj() @ (body1.pose.quat @ anchors.quat1))
+        turn = (body2.pose.quat @ anchors.quat2).conj() @ (body1.pose.quat @ anchors.quat1)
+        if self._drives(5).any():
+            turn = Quat.about_z(-angle) @ turn
         qw, qv = turn.w, turn.vector
         angle_rate, angle_acceleration = drive.rate[1], drive.acceleration[1]
         relative = w1 - w2 - frame2.z * angle_rate
@@ -224,3 +207,59 @@ class FrameJoint(AbstractConstraint):
                 )
             )
         return tuple(rows)
+
+    @property
+    def driven_kinds(self) -> tuple[int, ...]:
+        return tuple(row for row in DRIVEN_ROW.values() if self._drives(row).any())
+
+    @property
+    def tree_coordinates(self) -> tuple[tuple[int, ...] | None, ...]:
+        """Every joint but one that locks the rotation about z alone, as a driven spindle without bearings does."""
+        return tuple(
+            tuple(kind if lock else -1 for kind, lock in enumerate(mask)) if _turning(mask) is not None else None
+            for mask in self.locked
+        )
+
+    def tree_basis(
+        self,
+        anchors: FrameAnchors,
+        body1: Kinematics,
+        body2: Kinematics,
+        rows: tuple[Row, ...],
+        onto2: np.ndarray,
+    ) -> tuple[Spatial, ...]:
+        """Dual to the rows: their linear parts are orthonormal, and the angular parts of the rotations independent."""
+        along = [held_row(row, onto2) for row in rows[:3]]
+        about = [held_row(row, onto2).angular for row in rows[3:]]
+        turning = np.array([_turning(mask) or 0 for mask in self.locked])[:, None]
+        return basis_at_point(along, _dual_spins(about, turning))
+
+
+def _turning(mask: Mask) -> int | None:
+    """How many rotations a joint locks: none, those about x and y, or all; `None` for anything else."""
+    return {(False, False, False): 0, (True, True, False): 2, (True, True, True): 3}.get(mask[3:])
+
+
+def _dual_spins(about: list[Vec3], turning: np.ndarray) -> tuple[Vec3, ...]:
+    """Spins dual to the rotations that are locked, and free ones for the rest, by the number of locked ones."""
+    dx, dy, dz = about
+    normal = dx.cross(dy)
+    units = tuple(Vec3.full(normal.x, *(float(i == k) for i in range(3))) for k in range(3))
+
+    def two() -> tuple[Vec3, ...]:
+        scale = 1.0 / normal.dot(normal)
+        return dy.cross(normal) * scale, normal.cross(dx) * scale, normal
+
+    def three() -> tuple[Vec3, ...]:
+        determinant = dz.dot(normal)
+        # what is not chosen below may be singular
+        scale = 1.0 / (determinant if np.all(turning == 3) else jnp.where(turning == 3, determinant, 1.0))
+        return dy.cross(dz) * scale, dz.cross(dx) * scale, normal * scale
+
+    chosen = units
+    for count, found in ((2, two), (3, three)):
+        if np.all(turning == count):
+            return found()
+        if np.any(turning == count):
+            chosen = tuple(new.where(turning == count, old) for new, old in zip(found(), chosen, strict=True))
+    return chosen

@@ -5,11 +5,13 @@ import dataclasses
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from jaxmbs._kinematics import Kinematics, Pose, Rest
 from jaxmbs._math import Vec3
-from jaxmbs.constraints._base import AbstractConstraint, Drive, Row
+from jaxmbs._spatial import Spatial
+from jaxmbs.constraints._base import AbstractConstraint, Drive, Row, basis_at_point, coincidence_rows, held_row
 
 
 @jax.tree_util.register_dataclass
@@ -24,7 +26,9 @@ class UniversalAnchors:
 
 
 class UniversalJoint(AbstractConstraint):
-    """Three coincidence rows and one perpendicularity: axis1, fixed in body1, and axis2, fixed in body2.
+    """Three coincidence rows, in COM axes of body2, and one perpendicularity.
+
+    The latter is that of axis1, fixed in body1, and axis2, fixed in body2.
 
     The reaction is reported about the centre carried by body2.
 
@@ -61,8 +65,9 @@ class UniversalJoint(AbstractConstraint):
 
     def residual(self, anchors: UniversalAnchors, pose1: Pose, pose2: Pose, drive: Drive) -> tuple[Array, ...]:
         del drive
-        gap = pose1.point(anchors.pos1) - pose2.point(anchors.pos2)
-        axis1, axis2 = pose1.quat.matrix() @ anchors.axis1, pose2.quat.matrix() @ anchors.axis2
+        rot2 = pose2.quat.matrix()
+        gap = rot2.transposed_times(pose1.point(anchors.pos1) - pose2.point(anchors.pos2))
+        axis1, axis2 = pose1.quat.matrix() @ anchors.axis1, rot2 @ anchors.axis2
         return gap.x, gap.y, gap.z, axis1.dot(axis2)
 
     def linearise(
@@ -73,17 +78,30 @@ class UniversalJoint(AbstractConstraint):
         arm1, arm2 = body1.arm(anchors.pos1), body2.arm(anchors.pos2)
         axis1, axis2 = body1.arm(anchors.axis1), body2.arm(anchors.axis2)
         w1, w2 = body1.omega, body2.omega
-        gap = body1.pose.pos + arm1 - body2.pose.pos - arm2
-        gap_bias = w1.cross(w1.cross(arm1)) - w2.cross(w2.cross(arm2))
-        zero = jnp.zeros_like(gap.x)
+        rows = coincidence_rows(body2.rot, arm1, arm2, body1, body2, {})
+        zero = jnp.zeros_like(rows[0].residual)
         none = Vec3(zero, zero, zero)
-        units = (Vec3.full(zero, 1.0, 0.0, 0.0), Vec3.full(zero, 0.0, 1.0, 0.0), Vec3.full(zero, 0.0, 0.0, 1.0))
-        rows = [
-            Row(gap.dot(unit), unit, arm1.cross(unit), -unit, -(arm2.cross(unit)), zero, gap_bias.dot(unit))
-            for unit in units
-        ]
         normal = axis1.cross(axis2) + none
         rate1, rate2 = w1.cross(axis1), w2.cross(axis2)
         bias = w1.cross(rate1).dot(axis2) + 2 * rate1.dot(rate2) + axis1.dot(w2.cross(rate2))
         rows.append(Row(axis1.dot(axis2) + zero, none, normal, none, -normal, zero, bias + zero))
         return tuple(rows)
+
+    @property
+    def tree_coordinates(self) -> tuple[tuple[int, ...] | None, ...]:
+        return ((0, 1, 2, 3, -1, -1),) * self.count
+
+    def tree_basis(
+        self,
+        anchors: UniversalAnchors,
+        body1: Kinematics,
+        body2: Kinematics,
+        rows: tuple[Row, ...],
+        onto2: np.ndarray,
+    ) -> tuple[Spatial, ...]:
+        """Translations, the spin about the normal of the cross, and those about its two axes."""
+        along = [held_row(row, onto2) for row in rows[:3]]
+        normal = held_row(rows[3], onto2).angular
+        none = Vec3.zeros(normal.x)
+        axes = body1.arm(anchors.axis1) + none, body2.arm(anchors.axis2) + none
+        return basis_at_point(along, (normal * (1.0 / normal.dot(normal)), *axes))

@@ -7,11 +7,11 @@ import jax.numpy as jnp
 from jax import Array
 
 from jaxmbs._context import Context
-from jaxmbs._gather import sum_onto_bodies, take
+from jaxmbs._gather import halved, sum_onto_bodies, take
 from jaxmbs._kinematics import Kinematics, Pose, Wrench
 from jaxmbs._math import Vec3
-from jaxmbs.dynamics.rows import Rows, linearised_rows, row_plan
-from jaxmbs.dynamics.solve import ConstraintSolver, InverseInertia, factorise
+from jaxmbs.dynamics.rows import Rows, Values, linearised_rows, negative
+from jaxmbs.dynamics.solve import ConstraintSolver, make_solver
 from jaxmbs.dynamics.system import BodyKinematics, LaneState, System, context, kinematics
 from jaxmbs.forces import AbstractForce
 
@@ -22,7 +22,7 @@ class Motion:
     """Everything that one evaluation of the equations of motion yields.
 
     - acceleration: (bodies, 6, lanes), of the COM and angular, world axes.
-    - multipliers: (rows, lanes); applied: the sum of all applied wrenches without gravity, (bodies, 6, lanes).
+    - multipliers: by stack and kind; applied: the sum of all applied wrenches without gravity, (bodies, 6, lanes).
     """
 
     bodies: BodyKinematics
@@ -30,7 +30,7 @@ class Motion:
     rows: Rows
     solver: ConstraintSolver
     acceleration: Array
-    multipliers: Array
+    multipliers: Values
     applied: Array
     work_rate: Array
 
@@ -38,11 +38,6 @@ class Motion:
 def body_rows(bodies: BodyKinematics) -> Kinematics:
     """The kinematics without the row of the world."""
     return jax.tree.map(lambda leaf: leaf[:-1], bodies.all)
-
-
-def inverse_inertia(system: System, bodies: BodyKinematics) -> InverseInertia:
-    """M^-1 at the present pose."""
-    return InverseInertia(system.inverse_mass, system.inverse_inertia.rotated(body_rows(bodies).rot))
 
 
 def six(linear: Vec3, angular: Vec3) -> Array:
@@ -60,7 +55,7 @@ def element_wrenches(
     return body1, body2, on1, on2
 
 
-def _force_work(system: System, bodies: BodyKinematics, y: LaneState, context: Context) -> tuple[Array, Array]:
+def applied_wrenches(system: System, bodies: BodyKinematics, y: LaneState, context: Context) -> tuple[Array, Array]:
     """The applied wrenches summed onto bodies, and the rates of (dissipation, motor work, load work)."""
     count, lanes = system.model.bodies.count, y.work.shape[-1]
     applied = jnp.zeros((count, 6, lanes), y.work.dtype)
@@ -114,27 +109,55 @@ def solve_motion(system: System, time: Array, selector: Array, y: LaneState) -> 
     """
     bodies = kinematics(system, y)
     now = context(system, time, selector, y)
-    applied, work_rate = _force_work(system, bodies, y, now)
+    applied, work_rate = applied_wrenches(system, bodies, y, now)
     rows = linearised_rows(system, bodies, y, now)
-    inverse = inverse_inertia(system, bodies)
-    solver = factorise(rows, row_plan(system.model), inverse)
-    omega = body_rows(bodies).omega
-    gyroscopic = omega.cross(bodies.inertia_world @ omega)
-    free = inverse.times(applied - six(Vec3.zeros(omega.x), gyroscopic)) + gravity(system, y)
-    acceleration, multipliers = solver.constrain(free, -rows.bias)
-    # constraints that are driven do work on the bodies: the power is -lambda . g_t
-    driven = -jnp.sum(multipliers * rows.rate, axis=0)
-    work_rate = work_rate.at[1].add(driven)
+    solver = make_solver(system, bodies, rows)
+    acceleration, multipliers = solver.solve(free_wrench(system, bodies, y, applied), negative(rows.biases))
+    work_rate = with_motor_work(work_rate, driven_power(system, rows, multipliers, work_rate[1]))
     return Motion(bodies, now, rows, solver, acceleration, multipliers, applied, work_rate)
 
 
-def gravity(system: System, y: LaneState) -> Array:
-    """The acceleration of gravity on every moving body, (bodies, 6, lanes)."""
-    g = system.model.gravity
-    moving = jnp.asarray(system.model.bodies.moving)
-    linear = [jnp.where(moving, jnp.broadcast_to(g[i], y.pose.pos.x.shape), 0.0) for i in range(3)]
+def with_motor_work(work: Array, more: Array) -> Array:
+    """Add to the work of motors, the second of (dissipation, motor work, load work)."""
+    return jnp.stack([work[0], work[1] + more, work[2]])
+
+
+def driven_power(system: System, rows: Rows, multipliers: Values, like: Array) -> Array:
+    """What constraints that are driven do on the bodies, -lambda . g_t, (lanes,)."""
+    total = jnp.zeros_like(like)
+    for place, constraint in system.constraints():
+        for kind in constraint.driven_kinds:
+            power = multipliers[place][kind] * rows.by_stack[place][kind].rate
+            total = total - halved(jnp.add, jnp.where(rows.plan.exists(place, kind)[:, None], power, 0.0))[0]
+    return total
+
+
+def free_wrench(system: System, bodies: BodyKinematics, y: LaneState, applied: Array) -> Array:
+    """Applied, gyroscopic and gravity wrenches on every body, (bodies, 6, lanes)."""
+    omega = body_rows(bodies).omega
+    gyroscopic = omega.cross(bodies.inertia_world @ omega)
+    return applied - six(Vec3.zeros(omega.x), gyroscopic) + weight(system, y)
+
+
+def weight(system: System, y: LaneState) -> Array:
+    """The wrench of gravity on every body, (bodies, 6, lanes)."""
+    g, mass = system.model.gravity, system.model.bodies.mass
+    linear = [jnp.broadcast_to(mass * g[i][None], y.pose.pos.x.shape) for i in range(3)]
     none = jnp.zeros_like(linear[0])
     return jnp.stack([*linear, none, none, none], axis=1)
+
+
+def aux_rates(system: System, bodies: BodyKinematics, now: Context, y: LaneState) -> list[Array]:
+    """Time derivatives of the elements' own states."""
+    aux = []
+    for place, constraint in system.constraints():
+        first, second = take(bodies.all, constraint.body1), take(bodies.all, constraint.body2)
+        drive = constraint.drive(now, y.aux[place])
+        aux.append(constraint.aux_rate(system.anchors[place], first, second, drive, y.aux[place]))
+    for place, force in system.forces():
+        first, second = take(bodies.all, force.body1), take(bodies.all, force.body2)
+        aux.append(force.aux_rate(system.anchors[place], first, second, y.aux[place]))
+    return aux
 
 
 def state_rate(system: System, y: LaneState, motion: Motion) -> LaneState:
@@ -142,14 +165,7 @@ def state_rate(system: System, y: LaneState, motion: Motion) -> LaneState:
     body = body_rows(motion.bodies)
     a = motion.acceleration
     linear, angular = Vec3(a[:, 0], a[:, 1], a[:, 2]), Vec3(a[:, 3], a[:, 4], a[:, 5])
-    aux = []
-    for place, constraint in system.constraints():
-        first, second = take(motion.bodies.all, constraint.body1), take(motion.bodies.all, constraint.body2)
-        drive = constraint.drive(motion.context, y.aux[place])
-        aux.append(constraint.aux_rate(system.anchors[place], first, second, drive, y.aux[place]))
-    for place, force in system.forces():
-        first, second = take(motion.bodies.all, force.body1), take(motion.bodies.all, force.body2)
-        aux.append(force.aux_rate(system.anchors[place], first, second, y.aux[place]))
+    aux = aux_rates(system, motion.bodies, motion.context, y)
     return LaneState(
         pose=Pose(body.vel, y.pose.quat.rate_body(y.omega)),
         vel=linear,

@@ -16,9 +16,8 @@ from jaxmbs._gather import take
 from jaxmbs._math import Vec3
 from jaxmbs._math.angle import unwrapped
 from jaxmbs.constraints import FrameJoint
-from jaxmbs.dynamics.acceleration import six
-from jaxmbs.dynamics.projection import assemble, extent, is_open, largest, tolerances
-from jaxmbs.dynamics.rows import linearised_rows, row_plan
+from jaxmbs.dynamics.projection import assemble, extent, is_open, tolerances
+from jaxmbs.dynamics.rows import Rows, largest, linearised_rows
 from jaxmbs.dynamics.system import LaneState, System, context, kinematics
 from jaxmbs.forces import Rsda
 
@@ -62,7 +61,8 @@ def assemble_start(system: System, time: Array, y: LaneState) -> Start:
     else:
         assembled, gap = assemble(system, time, y)
         y = _carried(system, y, assembled)
-    rate_gap = largest(row_residuals(system, time, y)[1])
+    rows = _rows(system, time, y)
+    rate_gap = largest(rows, rows.speeds)
     speeds = jnp.concatenate([y.vel.array(), y.omega.array()], axis=1)
     speed = jnp.maximum(1.0, jnp.max(jnp.abs(speeds), axis=(0, 1)))
     unsteady = ~(rate_gap <= 10 * tolerances(gap.dtype).failed * speed * extent(y))
@@ -71,12 +71,13 @@ def assemble_start(system: System, time: Array, y: LaneState) -> Start:
 
 def row_residuals(system: System, time: Array, y: LaneState) -> tuple[Array, Array]:
     """What poses and velocities leave of every constraint row, each (rows, lanes) [m or rad, and per s]."""
-    plan = row_plan(system.model)
+    rows = _rows(system, time, y)
+    return rows.residual, rows.speed
+
+
+def _rows(system: System, time: Array, y: LaneState) -> Rows:
     bodies = kinematics(system, y)
-    rows = linearised_rows(system, bodies, y, context(system, time, time, y))
-    v = six(bodies.all.vel, bodies.all.omega)
-    first, second = (v[np.where(index < 0, index + v.shape[0], index)] for index in (plan.body1, plan.body2))
-    return rows.residual, jnp.sum(rows.jacobian1 * first + rows.jacobian2 * second, axis=1) + rows.rate
+    return linearised_rows(system, bodies, y, context(system, time, time, y))
 
 
 # ---- motors

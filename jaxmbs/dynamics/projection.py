@@ -10,9 +10,9 @@ from jax import Array
 from jaxmbs._context import Context
 from jaxmbs._kinematics import Pose
 from jaxmbs._math import Quat, Vec3
-from jaxmbs.dynamics.acceleration import body_rows, inverse_inertia, six
-from jaxmbs.dynamics.rows import Rows, linearised_rows, row_plan
-from jaxmbs.dynamics.solve import ConstraintSolver, factorise
+from jaxmbs.dynamics.acceleration import body_rows, six
+from jaxmbs.dynamics.rows import Rows, largest, linearised_rows, negative, row_plan
+from jaxmbs.dynamics.solve import ConstraintSolver, make_solver, system_topology
 from jaxmbs.dynamics.system import LaneState, System, context, kinematics
 
 
@@ -42,14 +42,15 @@ def retract(pose: Pose, delta: Array) -> Pose:
     return Pose(pose.pos + move, (Quat.exp(turn) @ pose.quat).normalised())
 
 
+def nudged(pose: Pose, delta: Array) -> Pose:
+    """`retract` for small motions: to second order in the rotation, and without trigonometry."""
+    move, turn = Vec3(delta[:, 0], delta[:, 1], delta[:, 2]), Vec3(delta[:, 3], delta[:, 4], delta[:, 5])
+    return Pose(pose.pos + move, jax.tree.map(jnp.add, pose.quat, pose.quat.rate_world(turn)).normalised())
+
+
 def difference(to: Pose, start: Pose) -> Array:
     """The motion from `start` to `to`, (bodies, 6, lanes), inverse to `retract`."""
     return six(to.pos - start.pos, (to.quat @ start.quat.conj()).rotation_vector())
-
-
-def largest(rows: Array) -> Array:
-    """The largest absolute value over rows, (lanes,)."""
-    return jnp.max(jnp.abs(rows), axis=0, initial=0.0)
 
 
 def extent(y: LaneState) -> Array:
@@ -62,10 +63,14 @@ def is_open(y: LaneState, gap: Array) -> Array:
     return ~(gap <= tolerances(gap.dtype).failed * extent(y))
 
 
-def _linearise(system: System, y: LaneState, now: Context) -> tuple[Rows, ConstraintSolver]:
+#: Up to so many rows, assembly falls back to treating all of them alike, so that a gap that cannot close is shared.
+LARGEST_CUT = 100
+
+
+def _linearise(system: System, y: LaneState, now: Context, *, cut: bool = False) -> tuple[Rows, ConstraintSolver]:
     bodies = kinematics(system, y)
     rows = linearised_rows(system, bodies, y, now)
-    return rows, factorise(rows, row_plan(system.model), inverse_inertia(system, bodies))
+    return rows, make_solver(system, bodies, rows, cut=cut)
 
 
 def _velocity(system: System, y: LaneState) -> Array:
@@ -81,7 +86,7 @@ def _set_velocity(y: LaneState, v: Array) -> LaneState:
 
 
 @eqx.filter_custom_jvp
-def _nearest(system: System, now: Context, y: LaneState, assembly: bool) -> tuple[Pose, Array, Array]:
+def _nearest(system: System, now: Context, y: LaneState, assembly: bool, cut: bool) -> tuple[Pose, Array, Array]:
     """Iterate to the nearest pose and velocity on the constraints; also the gap that was left, (lanes,).
 
     Sequential quadratic steps: each minimises the distance to the pose of `y` subject to the linearised rows, and
@@ -95,10 +100,10 @@ def _nearest(system: System, now: Context, y: LaneState, assembly: bool) -> tupl
 
     def body(carry: tuple) -> tuple:
         pose, v, gap, done, iteration = carry
-        rows, solver = _linearise(system, dataclasses.replace(y, pose=pose), now)
-        cases = [(difference(y.pose, pose), -rows.residual), (velocity, -rows.rate)]
+        rows, solver = _linearise(system, dataclasses.replace(y, pose=pose), now, cut=cut)
+        cases = [(difference(y.pose, pose), negative(rows.residuals)), (velocity, negative(rows.rates))]
         (delta, _), (new_v, _) = solver.constrain_all(cases)
-        new_gap = largest(rows.residual)
+        new_gap = largest(rows, rows.residuals)
         new_pose = retract(pose, delta)
         finished = new_gap <= limit.rounding * size
         if assembly:
@@ -127,15 +132,15 @@ def _nearest_jvp(primals: tuple, tangents: tuple) -> tuple:
     It is exact on the constraints, and up to their curvature times the distance moved otherwise.
     """
     pose, v, gap = _nearest(*primals)
-    *arguments, _ = primals
-    *directions, _ = tangents
+    *arguments, _, _ = primals
+    *directions, _, _ = tangents
 
     def last_step(system: System, now: Context, y: LaneState) -> tuple[Pose, Array]:
         rows, solver = _linearise(system, dataclasses.replace(y, pose=pose), now)
-        delta, _ = solver.constrain(difference(y.pose, pose), -rows.residual)
+        delta, _ = solver.constrain(difference(y.pose, pose), negative(rows.residuals))
         moved = dataclasses.replace(y, pose=retract(pose, delta))
         rows, solver = _linearise(system, moved, now)
-        return moved.pose, solver.constrain(_velocity(system, y), -rows.rate)[0]
+        return moved.pose, solver.constrain(_velocity(system, y), negative(rows.rates))[0]
 
     _, (d_pose, d_v) = eqx.filter_jvp(last_step, tuple(arguments), tuple(directions))
     return (pose, v, gap), (d_pose, d_v, jnp.zeros_like(gap))
@@ -150,13 +155,27 @@ def project(system: System, time: Array, selector: Array, y: LaneState) -> tuple
 
 def assemble(system: System, time: Array, y: LaneState) -> tuple[LaneState, Array]:
     """The nearest consistent state: pose first, then velocity. Returns the gap that remains, (lanes,)."""
-    return _onto_constraints(system, context(system, time, time, y), y, assembly=True)
+    now = context(system, time, time, y)
+    assembled, gap = _onto_constraints(system, now, y, assembly=True)
+    plan = row_plan(system.model)
+    if plan.count > LARGEST_CUT or not system_topology(system, plan).loop_rows.size:
+        return assembled, gap
+    # rows that contradict each other leave a gap; along the tree all of it would be in those that close loops
+    still_open = is_open(assembled, gap)
+
+    def again() -> tuple[LaneState, Array]:
+        shared, shared_gap = _onto_constraints(system, now, y, assembly=True, cut=True)
+        return jax.tree.map(lambda new, old: jnp.where(still_open, new, old), (shared, shared_gap), (assembled, gap))
+
+    return jax.lax.cond(jnp.any(still_open), again, lambda: (assembled, gap))
 
 
-def _onto_constraints(system: System, now: Context, y: LaneState, *, assembly: bool) -> tuple[LaneState, Array]:
+def _onto_constraints(
+    system: System, now: Context, y: LaneState, *, assembly: bool, cut: bool = False
+) -> tuple[LaneState, Array]:
     if row_plan(system.model).count == 0:
         return y, jnp.zeros(y.work.shape[-1], y.work.dtype)
-    pose, v, gap = _nearest(system, now, y, assembly)
+    pose, v, gap = _nearest(system, now, y, assembly, cut)
     return _set_velocity(dataclasses.replace(y, pose=pose), v), gap
 
 
@@ -165,4 +184,4 @@ def project_velocity(system: System, now: Context, y: LaneState) -> LaneState:
     if row_plan(system.model).count == 0:
         return y
     rows, solver = _linearise(system, y, now)
-    return _set_velocity(y, solver.constrain(_velocity(system, y), -rows.rate)[0])
+    return _set_velocity(y, solver.constrain(_velocity(system, y), negative(rows.rates))[0])

@@ -11,8 +11,8 @@ from jaxmbs._gather import take
 from jaxmbs._kinematics import Kinematics
 from jaxmbs._math import Vec3
 from jaxmbs.dynamics.acceleration import Motion
-from jaxmbs.dynamics.rows import RowPlan, row_plan
-from jaxmbs.dynamics.solve import proximal_factor, proximal_solve, unit_diagonal
+from jaxmbs.dynamics.dense import proximal_factor, proximal_solve, unit_diagonal
+from jaxmbs.dynamics.rows import RowPlan, row_plan, spread_rows
 from jaxmbs.dynamics.system import System, with_world
 
 
@@ -91,24 +91,20 @@ def reactions(system: System, motion: Motion) -> Reactions:
     length = jnp.broadcast_to(characteristic_length(system), (lanes,))
     if plan.count == 0:
         empty = [jnp.zeros((c.count, 3, lanes), length.dtype) for _, c in system.constraints()]
-        return Reactions(motion.multipliers, tuple(empty), tuple(empty), length)
+        return Reactions(length[None][:0], tuple(empty), tuple(empty), length)
     wrenches = _wrench_of_rows(system, motion, plan)
-    weight = jnp.concatenate([jnp.ones((3, lanes), length.dtype), jnp.broadcast_to(1 / length[None], (3, lanes))])
-    weighted = wrenches * weight[None]
-    places = _element_places(plan)
-    same = (places[:, None] == places[None]).astype(np.float64)
-    gram = jnp.einsum("rcl,scl->lrs", weighted, weighted, precision=jax.lax.Precision.HIGHEST)
-    # the zero orders this factorisation after the solve for the motion, see `ConstraintSolver.constrain_all`
-    after = jax.lax.stop_gradient(0.0 * motion.multipliers[0])[:, None, None]
-    factor = jnp.linalg.cholesky(gram * jnp.asarray(same, gram.dtype)[None] + after)
-    multipliers = _minimum_norm(system, motion, factor)
+    # without loops the rows are independent, and the multipliers unique
+    looped = motion.solver.topology.loop_rows.size > 0
+    multipliers = (
+        _minimum_norm(system, motion, wrenches, length) if looped else motion.rows.together(motion.multipliers)
+    )
     force, torque = [], []
     for place, constraint in system.constraints():
         chosen = plan.stack == place
         table = np.asarray(plan.element[chosen][None] == np.arange(constraint.count)[:, None], dtype=np.float64)
         summed = jnp.einsum(
             "er,rcl->ecl",
-            jnp.asarray(table, gram.dtype),
+            jnp.asarray(table, wrenches.dtype),
             wrenches[chosen] * multipliers[chosen][:, None],
             precision=jax.lax.Precision.HIGHEST,
         )
@@ -117,18 +113,26 @@ def reactions(system: System, motion: Motion) -> Reactions:
     return Reactions(multipliers, tuple(force), tuple(torque), length)
 
 
-def _minimum_norm(system: System, motion: Motion, factor: Array) -> Array:
+def _minimum_norm(system: System, motion: Motion, wrenches: Array, length: Array) -> Array:
     """The multipliers C^-T mu with mu of minimum norm, for the motion that was solved; (rows, lanes).
 
     With the rows Jc = C^-1 J, the mu of least norm with Jc^T mu = J^T lambda is mu = Jc z for any z that solves
     Jc^T Jc z = J^T lambda. What a proximal solve leaves of the null space of that matrix is lost in Jc z, so that mu
     is in the range of the rows to rounding.
     """
-    solver = motion.solver
-    rows, bodies, _, lanes = solver.jacobian.shape
+    plan = row_plan(system.model)
+    lanes = length.shape[-1]
+    weight = jnp.concatenate([jnp.ones((3, lanes), length.dtype), jnp.broadcast_to(1 / length[None], (3, lanes))])
+    weighted = wrenches * weight[None]
+    places = _element_places(plan)
+    same = (places[:, None] == places[None]).astype(np.float64)
+    gram = jnp.einsum("rcl,scl->lrs", weighted, weighted, precision=jax.lax.Precision.HIGHEST)
+    factor = jnp.linalg.cholesky(gram * jnp.asarray(same, gram.dtype)[None])
+    jacobian = spread_rows(motion.rows, plan, system.model.bodies.count)
+    rows, bodies, _, _ = jacobian.shape
     moving = jnp.asarray(system.model.bodies.moving)[None, :, None]
-    flat = jnp.where(moving, solver.jacobian, 0.0).reshape(rows, bodies * 6, lanes)
-    wrench = jnp.sum(flat * motion.multipliers[:, None], axis=0).T
+    flat = jnp.where(moving, jacobian, 0.0).reshape(rows, bodies * 6, lanes)
+    wrench = jnp.sum(flat * motion.rows.together(motion.multipliers)[:, None], axis=0).T
     scaled = jax.scipy.linalg.solve_triangular(factor, jnp.moveaxis(flat, -1, 0), lower=True)
     matrix = jnp.einsum("lrj,lrk->ljk", scaled, scaled, precision=jax.lax.Precision.HIGHEST)
     matrix, size = unit_diagonal(matrix)

@@ -69,7 +69,7 @@ def evaluate(model: mbs.Model, inputs: Inputs, state: mbs.State, time: Array) ->
     _, energy_rate = jax.jvp(energies, (y,), (rate,))
     # the zeros order the solves, and all that they factorise, see `ConstraintSolver.constrain_all`
     velocity, _ = motion.solver.constrain(
-        six(body.vel, body.omega) + 0.0 * jnp.sum(motion.acceleration), -motion.rows.rate
+        six(body.vel, body.omega) + 0.0 * jnp.sum(motion.acceleration), jax.tree.map(jnp.negative, motion.rows.rates)
     )
     zero = 0.0 * jnp.sum(velocity)
     after = jax.tree.map(lambda leaf: leaf + zero, state)
@@ -90,7 +90,7 @@ def evaluate(model: mbs.Model, inputs: Inputs, state: mbs.State, time: Array) ->
         # COM positions (bodies, 3, lanes)
         "pos": body.pose.pos.array(),
         # rows of constraints: multipliers (rows, lanes) and Jacobians (rows, 6, lanes) of both bodies
-        "multipliers": motion.multipliers,
+        "multipliers": motion.rows.together(motion.multipliers),
         "jacobian1": motion.rows.jacobian1,
         "jacobian2": motion.rows.jacobian2,
         # rates of kinetic and potential energy along the motion; rates of dissipation, motor work, load work

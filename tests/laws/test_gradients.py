@@ -55,7 +55,7 @@ def _quantities(arguments: Arguments, time: Array) -> dict[str, Any]:
     found: dict[str, Any] = {
         "acceleration": motion.acceleration,
         "multipliers": motion.multipliers,
-        "rows": (motion.rows.residual, motion.rows.rate, motion.rows.bias),
+        "rows": (motion.rows.residual, motion.rows.rate, motion.rows.together(motion.rows.biases)),
     }
     for place, force in system.forces():
         first, second, on1, on2 = element_wrenches(system, place, force, motion.bodies, y, motion.context)
