@@ -210,7 +210,10 @@ class FrameJoint(AbstractConstraint):
 
     @property
     def driven_kinds(self) -> tuple[int, ...]:
-        return tuple(row for row in DRIVEN_ROW.values() if self._drives(row).any())
+        """A driven rotation moves all three rows of a joint that has drifted."""
+        displaced = (2,) if self._drives(2).any() else ()
+        turned = (3, 4, 5) if self._drives(5).any() else ()
+        return displaced + turned
 
     @property
     def tree_coordinates(self) -> tuple[tuple[int, ...] | None, ...]:

@@ -1,6 +1,7 @@
 """Back onto the constraints: the nearest pose and the nearest velocity in the mass metric."""
 
 import dataclasses
+from collections.abc import Callable
 
 import equinox as eqx
 import jax
@@ -11,8 +12,9 @@ from jaxmbs._context import Context
 from jaxmbs._kinematics import Pose
 from jaxmbs._math import Quat, Vec3
 from jaxmbs.dynamics.acceleration import body_rows, six
-from jaxmbs.dynamics.rows import Rows, largest, linearised_rows, negative, row_plan
-from jaxmbs.dynamics.solve import ConstraintSolver, make_solver, system_topology
+from jaxmbs.dynamics.dense import dense_solver
+from jaxmbs.dynamics.rows import Rows, Values, largest, linearised_rows, negative, row_plan
+from jaxmbs.dynamics.solve import make_solver
 from jaxmbs.dynamics.system import LaneState, System, context, kinematics
 
 
@@ -28,6 +30,12 @@ class Tolerances:
     closed: float
     rounding: float
     failed: float
+
+
+#: A free motion (bodies, 6, lanes) and the targets of the rows.
+Case = tuple[Array, Values]
+#: From cases to the motions nearest to the free ones, see `ConstraintSolver.constrain_all`.
+_Solve = Callable[[list[Case]], list[Array]]
 
 
 def tolerances(dtype: jnp.dtype) -> Tolerances:
@@ -63,14 +71,19 @@ def is_open(y: LaneState, gap: Array) -> Array:
     return ~(gap <= tolerances(gap.dtype).failed * extent(y))
 
 
-#: Up to so many rows, assembly falls back to treating all of them alike, so that a gap that cannot close is shared.
-LARGEST_CUT = 100
+#: Up to so many rows, assembly treats all of them alike, so that a gap that cannot close is shared between them. Along
+#: the tree all of it would be in those that close loops; but the dense factor takes time with the cube of the rows.
+LARGEST_DENSE = 100
 
 
-def _linearise(system: System, y: LaneState, now: Context, *, cut: bool = False) -> tuple[Rows, ConstraintSolver]:
+def _linearise(system: System, y: LaneState, now: Context, *, dense: bool = False) -> tuple[Rows, _Solve]:
+    """The rows at a pose, and a function from pairs (free motion, targets) to the motions nearest to them."""
     bodies = kinematics(system, y)
     rows = linearised_rows(system, bodies, y, now)
-    return rows, make_solver(system, bodies, rows, cut=cut)
+    if dense:
+        return rows, dense_solver(system, bodies, rows).constrain_all
+    solver = make_solver(system, bodies, rows)
+    return rows, lambda cases: [motion for motion, _ in solver.constrain_all(cases)]
 
 
 def _velocity(system: System, y: LaneState) -> Array:
@@ -86,7 +99,7 @@ def _set_velocity(y: LaneState, v: Array) -> LaneState:
 
 
 @eqx.filter_custom_jvp
-def _nearest(system: System, now: Context, y: LaneState, assembly: bool, cut: bool) -> tuple[Pose, Array, Array]:
+def _nearest(system: System, now: Context, y: LaneState, assembly: bool) -> tuple[Pose, Array, Array]:
     """Iterate to the nearest pose and velocity on the constraints; also the gap that was left, (lanes,).
 
     Sequential quadratic steps: each minimises the distance to the pose of `y` subject to the linearised rows, and
@@ -97,12 +110,12 @@ def _nearest(system: System, now: Context, y: LaneState, assembly: bool, cut: bo
     still = 1e-13 if y.work.dtype == jnp.float64 else 1e-6
     velocity = _velocity(system, y)
     size = extent(y)
+    dense = assembly and row_plan(system.model).count <= LARGEST_DENSE
 
     def body(carry: tuple) -> tuple:
         pose, v, gap, done, iteration = carry
-        rows, solver = _linearise(system, dataclasses.replace(y, pose=pose), now, cut=cut)
-        cases = [(difference(y.pose, pose), negative(rows.residuals)), (velocity, negative(rows.rates))]
-        (delta, _), (new_v, _) = solver.constrain_all(cases)
+        rows, solve = _linearise(system, dataclasses.replace(y, pose=pose), now, dense=dense)
+        delta, new_v = solve([(difference(y.pose, pose), negative(rows.residuals)), (velocity, negative(rows.rates))])
         new_gap = largest(rows, rows.residuals)
         new_pose = retract(pose, delta)
         finished = new_gap <= limit.rounding * size
@@ -132,17 +145,31 @@ def _nearest_jvp(primals: tuple, tangents: tuple) -> tuple:
     It is exact on the constraints, and up to their curvature times the distance moved otherwise.
     """
     pose, v, gap = _nearest(*primals)
-    *arguments, _, _ = primals
-    *directions, _, _ = tangents
+    *arguments, assembly = primals
+    *directions, _ = tangents
+    dense = assembly and row_plan(arguments[0].model).count <= LARGEST_DENSE
 
-    def last_step(system: System, now: Context, y: LaneState) -> tuple[Pose, Array]:
-        rows, solver = _linearise(system, dataclasses.replace(y, pose=pose), now)
-        delta, _ = solver.constrain(difference(y.pose, pose), negative(rows.residuals))
-        moved = dataclasses.replace(y, pose=retract(pose, delta))
-        rows, solver = _linearise(system, moved, now)
-        return moved.pose, solver.constrain(_velocity(system, y), negative(rows.rates))[0]
+    def asked(system: System, now: Context, y: LaneState) -> tuple[Rows, _Solve, Case]:
+        rows, solve = _linearise(system, dataclasses.replace(y, pose=pose), now, dense=dense)
+        return rows, solve, (difference(y.pose, pose), negative(rows.residuals))
 
-    _, (d_pose, d_v) = eqx.filter_jvp(last_step, tuple(arguments), tuple(directions))
+    def moved(system: System, now: Context, y: LaneState) -> Pose:
+        _, solve, case = asked(system, now, y)
+        return retract(pose, solve([case])[0])
+
+    def velocity(system: System, now: Context, y: LaneState, pose: Pose) -> Array:
+        rows, solve = _linearise(system, dataclasses.replace(y, pose=pose), now, dense=dense)
+        return solve([(_velocity(system, y), negative(rows.rates))])[0]
+
+    if assembly:
+        _, d_pose = eqx.filter_jvp(moved, tuple(arguments), tuple(directions))
+    else:
+        # the move is within the error of a step, and so are the changes of the rows times the move
+        _, solve, case = asked(*arguments)
+        _, d_case = eqx.filter_jvp(lambda *changed: asked(*changed)[2], tuple(arguments), tuple(directions))
+        none = jax.tree.map(jnp.zeros_like, case)
+        _, d_pose = eqx.filter_jvp(lambda case: retract(pose, solve([case])[0]), (none,), (d_case,))
+    _, d_v = eqx.filter_jvp(velocity, (*arguments, pose), (*directions, d_pose))
     return (pose, v, gap), (d_pose, d_v, jnp.zeros_like(gap))
 
 
@@ -156,26 +183,13 @@ def project(system: System, time: Array, selector: Array, y: LaneState) -> tuple
 def assemble(system: System, time: Array, y: LaneState) -> tuple[LaneState, Array]:
     """The nearest consistent state: pose first, then velocity. Returns the gap that remains, (lanes,)."""
     now = context(system, time, time, y)
-    assembled, gap = _onto_constraints(system, now, y, assembly=True)
-    plan = row_plan(system.model)
-    if plan.count > LARGEST_CUT or not system_topology(system, plan).loop_rows.size:
-        return assembled, gap
-    # rows that contradict each other leave a gap; along the tree all of it would be in those that close loops
-    still_open = is_open(assembled, gap)
-
-    def again() -> tuple[LaneState, Array]:
-        shared, shared_gap = _onto_constraints(system, now, y, assembly=True, cut=True)
-        return jax.tree.map(lambda new, old: jnp.where(still_open, new, old), (shared, shared_gap), (assembled, gap))
-
-    return jax.lax.cond(jnp.any(still_open), again, lambda: (assembled, gap))
+    return _onto_constraints(system, now, y, assembly=True)
 
 
-def _onto_constraints(
-    system: System, now: Context, y: LaneState, *, assembly: bool, cut: bool = False
-) -> tuple[LaneState, Array]:
+def _onto_constraints(system: System, now: Context, y: LaneState, *, assembly: bool) -> tuple[LaneState, Array]:
     if row_plan(system.model).count == 0:
         return y, jnp.zeros(y.work.shape[-1], y.work.dtype)
-    pose, v, gap = _nearest(system, now, y, assembly, cut)
+    pose, v, gap = _nearest(system, now, y, assembly)
     return _set_velocity(dataclasses.replace(y, pose=pose), v), gap
 
 
@@ -183,5 +197,5 @@ def project_velocity(system: System, now: Context, y: LaneState) -> LaneState:
     """The velocity nearest to that of `y`, in the mass metric, that the constraints allow at this pose."""
     if row_plan(system.model).count == 0:
         return y
-    rows, solver = _linearise(system, y, now)
-    return _set_velocity(y, solver.constrain(_velocity(system, y), negative(rows.rates))[0])
+    rows, solve = _linearise(system, y, now)
+    return _set_velocity(y, solve([(_velocity(system, y), negative(rows.rates))])[0])

@@ -9,7 +9,9 @@ the derivative of a solution is one more solve, with the derivative of the equat
 """
 
 import dataclasses
+import functools
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -25,9 +27,10 @@ from jaxmbs.dynamics.topology import DIRECTIONS, Topology, TreeJoints, topology
 from jaxmbs.dynamics.tree import Case, TreeData, solve_tree, wrenches_of_joints
 
 
+@functools.partial(jax.tree_util.register_dataclass, data_fields=["rows", "data"], meta_fields=["topology"])
 @dataclasses.dataclass(frozen=True)
 class ConstraintSolver:
-    """The equations of all bodies and rows at one pose. Lives inside one trace: it is no pytree."""
+    """The equations of all bodies and rows at one pose."""
 
     topology: Topology
     rows: Rows
@@ -49,7 +52,7 @@ class ConstraintSolver:
         """
         lanes = self.data.offset.x.shape[-1]
         right = [(self._by_place(wrench, lanes), self._with_lanes(target, lanes)) for wrench, target in cases]
-        solved = jax.lax.custom_linear_solve(self._equations, right, self._eliminate, self._eliminate, symmetric=True)
+        solved = _solution(self, right)
         return [(self._by_body(motion, lanes), jax.tree.map(jnp.negative, pull)) for motion, pull in solved]
 
     def solve(self, wrench: Array, target: Values) -> tuple[Array, Values]:
@@ -92,7 +95,7 @@ class ConstraintSolver:
         index[self.topology.order] = np.arange(self.topology.count)
         return jnp.concatenate([stacked, jnp.zeros((1, 6, lanes), stacked.dtype)])[index]
 
-    def _equations(self, cases: list[tuple[Spatial, Values]]) -> list[tuple[Spatial, Values]]:
+    def equations(self, cases: list[tuple[Spatial, Values]]) -> list[tuple[Spatial, Values]]:
         """(M a + J^T pull, J a); the pull is minus the multipliers, which makes the matrix symmetric."""
         result = []
         lanes = self.data.offset.x.shape[-1]
@@ -101,8 +104,9 @@ class ConstraintSolver:
             result.append((self.data.inertia @ motion + wrench, row_rates(self.rows, self._by_body(motion, lanes))))
         return result
 
-    def _eliminate(self, _, cases: list[tuple[Spatial, Values]]) -> list[tuple[Spatial, Values]]:
-        data = jax.lax.stop_gradient(self.data)
+    def eliminate(self, cases: list[tuple[Spatial, Values]]) -> list[tuple[Spatial, Values]]:
+        """The solution of `equations`."""
+        data = self.data
         tree_cases = [Case(wrench, self._relative(data, target), self._loop_target(target)) for wrench, target in cases]
         motions, multipliers = solve_tree(self.topology, data, tree_cases)
         result = []
@@ -162,21 +166,52 @@ class ConstraintSolver:
         return values
 
 
-def make_solver(system: System, bodies: BodyKinematics, rows: Rows, *, cut: bool = False) -> ConstraintSolver:
-    """Prepare the equations at the present pose.
+@eqx.filter_custom_jvp
+def _solution(solver: ConstraintSolver, right: list[tuple[Spatial, Values]]) -> list[tuple[Spatial, Values]]:
+    return solver.eliminate(right)
 
-    - cut: treat all rows alike, those of joints that could hold a body too: what contradictory rows leave open is
-      then shared between them.
-    """
-    topo = system_topology(system, rows.plan, cut=cut)
+
+@_solution.def_jvp
+def _solution_jvp(primals: tuple, tangents: tuple) -> tuple:
+    """K x = b gives K dx = db - dK x, without differentiating the elimination."""
+    (solver, right), (d_solver, d_right) = primals, tangents
+    x = _solution(solver, right)
+    _, moved = eqx.filter_jvp(lambda solver: solver.equations(x), (solver,), (d_solver,))
+    # One array: the rule of JAX for transposing a linear solve takes no right-hand side that is zero in parts.
+    leaves, structure = jax.tree.flatten(jax.tree.map(_minus, right, d_right, moved))
+    ends = np.cumsum([leaf.shape[0] for leaf in leaves])[:-1].tolist()
+
+    def apart(flat: Array) -> list[tuple[Spatial, Values]]:
+        return jax.tree.unflatten(structure, jnp.split(flat, ends))
+
+    def together(cases: list[tuple[Spatial, Values]]) -> Array:
+        return jnp.concatenate(jax.tree.leaves(cases))
+
+    def equations(flat: Array) -> Array:
+        return together(solver.equations(apart(flat)))
+
+    def eliminate(_, flat: Array) -> Array:
+        return together(jax.lax.stop_gradient(solver).eliminate(apart(flat)))
+
+    dx = jax.lax.custom_linear_solve(equations, jnp.concatenate(leaves), eliminate, eliminate, symmetric=True)
+    return x, apart(dx)
+
+
+def _minus(like: Array, first: Array | None, second: Array | None) -> Array:
+    """The difference of two tangents; None is zero."""
+    first = jnp.zeros_like(like) if first is None else first
+    return first if second is None else first - second
+
+
+def make_solver(system: System, bodies: BodyKinematics, rows: Rows) -> ConstraintSolver:
+    """Prepare the equations at the present pose."""
+    topo = system_topology(system, rows.plan)
     return ConstraintSolver(topo, rows, _tree_data(system, topo, bodies, rows))
 
 
-def system_topology(system: System, plan: RowPlan, *, cut: bool = False) -> Topology:
-    """The spanning tree of a system; `cut` leaves all bodies loose."""
-    joints = tuple(
-        TreeJoints(c.body1, c.body2, (None,) * c.count if cut else c.tree_coordinates) for c in system.model.constraints
-    )
+def system_topology(system: System, plan: RowPlan) -> Topology:
+    """The spanning tree of a system."""
+    joints = tuple(TreeJoints(c.body1, c.body2, c.tree_coordinates) for c in system.model.constraints)
     return topology(plan, joints, system.model.bodies.fixed)
 
 
