@@ -67,10 +67,7 @@ def evaluate(model: mbs.Model, inputs: Inputs, state: mbs.State, time: Array) ->
         return kinetic_energy(system, bodies), potential_energy(system, bodies, y)
 
     _, energy_rate = jax.jvp(energies, (y,), (rate,))
-    # the zeros order the solves, and all that they factorise, see `ConstraintSolver.constrain_all`
-    velocity, _ = motion.solver.constrain(
-        six(body.vel, body.omega) + 0.0 * jnp.sum(motion.acceleration), jax.tree.map(jnp.negative, motion.rows.rates)
-    )
+    velocity, _ = motion.solver.constrain(six(body.vel, body.omega), jax.tree.map(jnp.negative, motion.rows.rates))
     zero = 0.0 * jnp.sum(velocity)
     after = jax.tree.map(lambda leaf: leaf + zero, state)
     spin = body.rot.transposed_times(Vec3.of(velocity[:, 3:]))
