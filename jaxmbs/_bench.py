@@ -160,11 +160,13 @@ def _memory(compiled: Any, batch: int) -> float | None:
 
 
 def _gradient_ratio(value: Callable[[Model], Array], compiled: Any, models: Model) -> float | None:
+    """Time of the gradient over time of the value; None where memory does not suffice for it."""
     gradient = eqx.filter_jit(eqx.filter_value_and_grad(value))
     try:
         jax.block_until_ready(gradient(models))
-    except (NotImplementedError, RuntimeError, TypeError, ValueError):
-        # no reverse mode through this integrator, or no memory for it
+    except jax.errors.JaxRuntimeError as error:
+        if "RESOURCE_EXHAUSTED" not in str(error):
+            raise
         return None
     return median_seconds(lambda: gradient(models)) / median_seconds(lambda: compiled(models))
 

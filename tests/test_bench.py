@@ -119,3 +119,18 @@ def test_instances_differ_and_are_the_same_each_time():
 
 def test_external_values_are_zero():
     assert list(zero_inputs(mbs.load(FLYWHEEL))) == ["drive"]
+
+
+def test_only_a_lack_of_memory_leaves_the_gradient_out(pendulum: Path, monkeypatch: pytest.MonkeyPatch):
+    model = mbs.load(pendulum)
+
+    def fails(message: str):
+        def gradient(_: mbs.Model):
+            raise jax.errors.JaxRuntimeError(message)
+
+        monkeypatch.setattr(_bench.eqx, "filter_jit", lambda _: gradient)
+        return _bench._gradient_ratio(lambda _: jnp.zeros(()), None, model)
+
+    assert fails("RESOURCE_EXHAUSTED: Out of memory allocating 99 bytes.") is None
+    with pytest.raises(jax.errors.JaxRuntimeError, match="INTERNAL"):
+        fails("INTERNAL: something else")

@@ -1,4 +1,4 @@
-"""What the compiled loop over steps consists of: plain arithmetic, no library calls, no way back to the host."""
+"""What the compiled programs consist of: plain arithmetic, no library calls, no way back to the host."""
 
 import inspect
 import re
@@ -24,9 +24,6 @@ INTEGRATORS = {"tsit5": RungeKutta(), "semi-implicit-euler": SemiImplicitEuler()
 #: What none of the small blocks of a mechanism may call.
 FORBIDDEN = re.compile(r"\bdot\(|custom-call|lapack|cusolver|cublas|callback|infeed|outfeed", re.IGNORECASE)
 
-#: Where an instruction names the computations that it runs.
-CALLED = r"(?:body|condition|calls|to_apply|true_computation|false_computation)=%[\w.\-]+|branch_computations=\{[^}]*\}"
-
 
 def rollout(integrator: AbstractIntegrator):  # noqa: ANN201
     """A whole run of a batch of four-bars with its final state, as a function of the model, and a model."""
@@ -44,33 +41,13 @@ def rollout(integrator: AbstractIntegrator):  # noqa: ANN201
     return run, model
 
 
-def loops(program: str) -> list[str]:
-    """The loops of a compiled program with all that they call, the longest first."""
-    heads = r"^(?:ENTRY )?%?([\w.\-]+) \(.*\{$"
-    parts = re.split(heads, program, flags=re.MULTILINE)
-    bodies = dict(zip(parts[1::2], parts[2::2], strict=True))
-
-    def everything(name: str, seen: set[str]) -> str:
-        if name in seen or name not in bodies:
-            return ""
-        seen.add(name)
-        called = re.findall(r"%([\w.\-]+)", " ".join(re.findall(CALLED, bodies[name])))
-        return bodies[name] + "".join(everything(other, seen) for other in called)
-
-    names = re.findall(r" while\(.*body=%([\w.\-]+)", program)
-    return sorted((everything(name, set()) for name in names), key=len, reverse=True)
-
-
 @pytest.mark.parametrize("name", INTEGRATORS)
-def test_compiled_step_loop_is_plain_arithmetic(name: str) -> None:
-    """Assembly, which is not in the loop over steps, does use LAPACK: see that the right loop was found."""
+def test_compiled_program_is_plain_arithmetic(name: str) -> None:
     run, model = rollout(INTEGRATORS[name])
     text = jax.jit(run).lower(model).compile().as_text()
     assert text is not None
-    over_steps, *others = loops(text)
-    assert len(over_steps) > 0.5 * len(text)
-    assert not FORBIDDEN.findall(over_steps)
-    assert any(FORBIDDEN.search(loop) for loop in others)
+    assert " while(" in text
+    assert not FORBIDDEN.findall(text)
 
 
 @pytest.mark.parametrize("platform", ["cuda", "tpu"])

@@ -127,7 +127,7 @@ class AbstractConstraint(eqx.Module):
         - rows: what `linearise` returned.
         - onto2: (elements, 1), whether body2 is the one that is held. It moves, the other one rests.
         """
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} gives `tree_coordinates`, so it needs a `tree_basis` too")
 
 
 def coincidence_rows(

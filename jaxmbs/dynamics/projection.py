@@ -12,7 +12,7 @@ from jaxmbs._context import Context
 from jaxmbs._kinematics import Pose
 from jaxmbs._math import Quat, Vec3
 from jaxmbs.dynamics.acceleration import body_rows, six
-from jaxmbs.dynamics.dense import dense_solver
+from jaxmbs.dynamics.row_solver import row_solver
 from jaxmbs.dynamics.rows import Rows, Values, largest, linearised_rows, negative, row_plan
 from jaxmbs.dynamics.solve import make_solver
 from jaxmbs.dynamics.system import LaneState, System, context, kinematics
@@ -72,16 +72,16 @@ def is_open(y: LaneState, gap: Array) -> Array:
 
 
 #: Up to so many rows, assembly treats all of them alike, so that a gap that cannot close is shared between them. Along
-#: the tree all of it would be in those that close loops; but the dense factor takes time with the cube of the rows.
-LARGEST_DENSE = 100
+#: the tree all of it would be in those that close loops; but their factor takes time with the cube of the rows.
+LARGEST_ALIKE = 100
 
 
-def _linearise(system: System, y: LaneState, now: Context, *, dense: bool = False) -> tuple[Rows, _Solve]:
+def _linearise(system: System, y: LaneState, now: Context, *, assembly: bool = False) -> tuple[Rows, _Solve]:
     """The rows at a pose, and a function from pairs (free motion, targets) to the motions nearest to them."""
     bodies = kinematics(system, y)
     rows = linearised_rows(system, bodies, y, now)
-    if dense:
-        return rows, dense_solver(system, bodies, rows).constrain_all
+    if assembly and rows.plan.count <= LARGEST_ALIKE:
+        return rows, row_solver(system, bodies, rows).constrain_all
     solver = make_solver(system, bodies, rows)
     return rows, lambda cases: [motion for motion, _ in solver.constrain_all(cases)]
 
@@ -110,11 +110,10 @@ def _nearest(system: System, now: Context, y: LaneState, assembly: bool) -> tupl
     still = 1e-13 if y.work.dtype == jnp.float64 else 1e-6
     velocity = _velocity(system, y)
     size = extent(y)
-    dense = assembly and row_plan(system.model).count <= LARGEST_DENSE
 
     def body(carry: tuple) -> tuple:
         pose, v, gap, done, iteration = carry
-        rows, solve = _linearise(system, dataclasses.replace(y, pose=pose), now, dense=dense)
+        rows, solve = _linearise(system, dataclasses.replace(y, pose=pose), now, assembly=assembly)
         delta, new_v = solve([(difference(y.pose, pose), negative(rows.residuals)), (velocity, negative(rows.rates))])
         new_gap = largest(rows, rows.residuals)
         new_pose = retract(pose, delta)
@@ -147,29 +146,14 @@ def _nearest_jvp(primals: tuple, tangents: tuple) -> tuple:
     pose, v, gap = _nearest(*primals)
     *arguments, assembly = primals
     *directions, _ = tangents
-    dense = assembly and row_plan(arguments[0].model).count <= LARGEST_DENSE
 
-    def asked(system: System, now: Context, y: LaneState) -> tuple[Rows, _Solve, Case]:
-        rows, solve = _linearise(system, dataclasses.replace(y, pose=pose), now, dense=dense)
-        return rows, solve, (difference(y.pose, pose), negative(rows.residuals))
+    def last_step(system: System, now: Context, y: LaneState) -> tuple[Pose, Array]:
+        rows, solve = _linearise(system, dataclasses.replace(y, pose=pose), now, assembly=assembly)
+        moved = retract(pose, solve([(difference(y.pose, pose), negative(rows.residuals))])[0])
+        rows, solve = _linearise(system, dataclasses.replace(y, pose=moved), now, assembly=assembly)
+        return moved, solve([(_velocity(system, y), negative(rows.rates))])[0]
 
-    def moved(system: System, now: Context, y: LaneState) -> Pose:
-        _, solve, case = asked(system, now, y)
-        return retract(pose, solve([case])[0])
-
-    def velocity(system: System, now: Context, y: LaneState, pose: Pose) -> Array:
-        rows, solve = _linearise(system, dataclasses.replace(y, pose=pose), now, dense=dense)
-        return solve([(_velocity(system, y), negative(rows.rates))])[0]
-
-    if assembly:
-        _, d_pose = eqx.filter_jvp(moved, tuple(arguments), tuple(directions))
-    else:
-        # the move is within the error of a step, and so are the changes of the rows times the move
-        _, solve, case = asked(*arguments)
-        _, d_case = eqx.filter_jvp(lambda *changed: asked(*changed)[2], tuple(arguments), tuple(directions))
-        none = jax.tree.map(jnp.zeros_like, case)
-        _, d_pose = eqx.filter_jvp(lambda case: retract(pose, solve([case])[0]), (none,), (d_case,))
-    _, d_v = eqx.filter_jvp(velocity, (*arguments, pose), (*directions, d_pose))
+    _, (d_pose, d_v) = eqx.filter_jvp(last_step, tuple(arguments), tuple(directions))
     return (pose, v, gap), (d_pose, d_v, jnp.zeros_like(gap))
 
 

@@ -75,10 +75,6 @@ class ConstraintSolver:
         solved = self.solve_all(corrections)
         return [(free + motion, multipliers) for (free, _), (motion, multipliers) in zip(cases, solved, strict=True)]
 
-    def constrain(self, free: Array, target: Values) -> tuple[Array, Values]:
-        """`constrain_all` for one pair."""
-        return self.constrain_all([(free, target)])[0]
-
     def _with_lanes(self, values: Values, lanes: int) -> Values:
         return jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (leaf.shape[0], lanes)), values)
 
@@ -191,7 +187,7 @@ def _solution_jvp(primals: tuple, tangents: tuple) -> tuple:
         return together(solver.equations(apart(flat)))
 
     def eliminate(_, flat: Array) -> Array:
-        return together(jax.lax.stop_gradient(solver).eliminate(apart(flat)))
+        return together(solver.eliminate(apart(flat)))
 
     dx = jax.lax.custom_linear_solve(equations, jnp.concatenate(leaves), eliminate, eliminate, symmetric=True)
     return x, apart(dx)

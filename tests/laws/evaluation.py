@@ -67,9 +67,8 @@ def evaluate(model: mbs.Model, inputs: Inputs, state: mbs.State, time: Array) ->
         return kinetic_energy(system, bodies), potential_energy(system, bodies, y)
 
     _, energy_rate = jax.jvp(energies, (y,), (rate,))
-    velocity, _ = motion.solver.constrain(six(body.vel, body.omega), jax.tree.map(jnp.negative, motion.rows.rates))
-    zero = 0.0 * jnp.sum(velocity)
-    after = jax.tree.map(lambda leaf: leaf + zero, state)
+    targets = jax.tree.map(jnp.negative, motion.rows.rates)
+    ((velocity, _),) = motion.solver.constrain_all([(six(body.vel, body.omega), targets)])
     spin = body.rot.transposed_times(Vec3.of(velocity[:, 3:]))
     wrenches, power, stored = {}, {}, {}
     for place, force in system.forces():
@@ -80,7 +79,7 @@ def evaluate(model: mbs.Model, inputs: Inputs, state: mbs.State, time: Array) ->
         stored[name] = _stored_power(system, place, force, y, first, second)
     return {
         # what a result holds, by name, lanes leading
-        "outputs": evaluate_outputs(model, inputs, time, time, after),
+        "outputs": evaluate_outputs(model, inputs, time, time, state),
         # the nearest velocities that the constraints allow, as State fields
         "vel": jnp.moveaxis(velocity[:, :3], -1, 0),
         "omega": jnp.moveaxis(spin.array(), -1, 0),
